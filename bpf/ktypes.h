@@ -120,6 +120,8 @@ struct list_head {
 
 struct kernfs_node {
 	__u64 id;
+	struct kernfs_node *__parent; /* null: the root */
+	const char *name;
 };
 
 struct cgroup_root {

@@ -25,6 +25,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "scheduler/affinity.bpf.h"
 #include "scheduler/stacks.bpf.h"
 #include "scheduler/cgroups.bpf.h"
+#include "scheduler/thread_cgroups.bpf.h"
 #include "scheduler/selection.bpf.h"
 #include "scheduler/lives.bpf.h"
 #include "scheduler/work_items.bpf.h"

@@ -22,6 +22,7 @@ static __noinline int send_name(struct task_struct *p)
 		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
 	else
 		life_fill(&r, LIFE_NAME, p, trace_all);
+	fill_cgroup(&r, p);
 	if (life_try(&r))
 		change_marks(tid, THREAD_NAMED, 0);
 	return 0;
@@ -86,6 +87,7 @@ TWIN_PROG("tp_btf/task_newtask", on_newtask, 1, struct task_struct *child, __u64
 	if ((__u32)child->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, 1);
 	life_fill(&r, LIFE_NEW, child, parent->pid);
+	fill_cgroup(&r, child);
 	if (!try_with_cpus(&r, child))
 		life_count_lost();
 	return 0;

@@ -137,10 +137,10 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 	struct thread_facts *facts = facts_of(tid);
 	struct life_record r;
 
-	if (!facts)
-		return 0;
+	if (!facts || !set_mark(tid, THREAD_TRACED))
+		return 0; /* another CPU records it */
 	shown = __sync_fetch_and_or(&facts->fits, FITS_SHOWN) & FITS_SHOWN;
-	change_marks(tid, THREAD_TRACED | THREAD_NAMED, 0);
+	change_marks(tid, THREAD_NAMED, 0);
 	if ((__u32)p->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, 1);
 	running = !now->creator && has_its_cpu(p);
@@ -165,6 +165,7 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 		r.time = bpf_ktime_get_ns();
 	}
 	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), now->comm);
+	fill_cgroup(&r, p);
 	if (!try_with_cpus(&r, p))
 		life_count_lost();
 	return 0;
@@ -176,7 +177,9 @@ static __noinline int end_recording(struct task_struct *p)
 	struct thread_facts *facts = facts_of(tid);
 	struct life_record r;
 
-	change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED);
+	if (!clear_mark(tid, THREAD_TRACED))
+		return 0;
+	change_marks(tid, 0, THREAD_NAMED);
 	forget_facts(tid);
 	if ((__u32)p->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, -1);
@@ -289,7 +292,7 @@ static __noinline int change_cgroup(struct task_struct *p)
 {
 	struct passage now;
 
-	if (!p)
+	if (!p || !(needed_fits & FITS_CGROUP))
 		return 0;
 	now.comm = p->comm;
 	now.cpu = task_cpu(p);
@@ -305,13 +308,17 @@ int BPF_PROG(on_cgroup_attach, struct cgroup *cgroup, const char *path, struct t
 	struct bpf_iter_task it;
 	struct task_struct *p;
 
-	if (!threadgroup)
-		return change_cgroup(leader);
-	if (!has_kfunc(KFUNC_ITER_TASK_NEW))
-		return 0; /* then on_cgroup_move() is loaded, and not this */
+	if (!has_kfunc(KFUNC_ITER_TASK_NEW)) /* on_cgroup_move() changes what passes */
+		return log_cgroup(leader, threadgroup);
+	if (!threadgroup) {
+		change_cgroup(leader);
+		return log_cgroup(leader, 0);
+	}
 	kfunc_iter_task_new(&it, leader, BPF_TASK_ITER_PROC_THREADS);
-	while ((p = kfunc_iter_task_next(&it)))
+	while ((p = kfunc_iter_task_next(&it))) {
 		change_cgroup(p);
+		log_cgroup(p, 0);
+	}
 	kfunc_iter_task_destroy(&it);
 	return 0;
 }

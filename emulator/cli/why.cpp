@@ -47,7 +47,10 @@ struct Arguments {
 constexpr size_t kPathLines = 20;
 
 WhyBy by_word(const std::string &word) {
-  return word == "process" ? WhyBy::process : word == "name" ? WhyBy::name : WhyBy::thread;
+  return word == "process"  ? WhyBy::process
+         : word == "name"   ? WhyBy::name
+         : word == "cgroup" ? WhyBy::cgroup
+                            : WhyBy::thread;
 }
 
 /// Returns only the tables of the path: the rest answers another question.
@@ -106,7 +109,8 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
 int why(Arguments arguments) {
   if (arguments.json && arguments.options.brief)
     throw Error("--brief is for the text: the JSON has the answer as `answer`", kExitUsage);
-  if (arguments.path.wanted && arguments.options.by == WhyBy::process)
+  if (arguments.path.wanted &&
+      (arguments.options.by == WhyBy::process || arguments.options.by == WhyBy::cgroup))
     throw Error("--critical-path takes --by thread or --by name", kExitUsage);
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
     throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
@@ -166,10 +170,11 @@ void add_why(App app) {
   command
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
-          "Print one line of the table of threads for each thread (default), process or name. "
-          "With --critical-path: only name")
+          "Print one line of the table of threads for each thread (default), process, name or "
+          "cgroup: a container, or else a unit of systemd, or else a path. cgroup also divides the "
+          "waiting time: throttled, or by who ran on the CPU. With --critical-path: only name")
       .type_name("WHAT")
-      .one_of({"thread", "process", "name"});
+      .one_of({"thread", "process", "name", "cgroup"});
   add_terminal_options(command);
   add_path_options(command, arguments->path, "Print the critical path");
   command.get_option("--section").remove_needs(command.get_option("--critical-path"));
@@ -197,6 +202,7 @@ The exit status is 1 if a part of the trace is damaged. The rest is still explai
 Examples:
   ovnitrace why app-20250101-120000
   ovnitrace why app-20250101-120000 --comm 'worker-*' --from 1.5s --to 2s
+  ovnitrace why app-20250101-120000 --by cgroup
   ovnitrace why app-20250101-120000 --critical-path --to 1.5s
   ovnitrace why app-20250101-120000 --slowest 3 --section 7
   ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");

@@ -200,6 +200,7 @@ inline constexpr Field kWorkAge[] = {{.name = "ns",
                                       .unit = Unit::us,
                                       .mask = ~FTRACE_WORK_MICROSECONDS,
                                       .when = FTRACE_WORK_MICROSECONDS}};
+inline constexpr Field kCgroup[] = {{.name = "cgroup"}};
 inline constexpr Field kStack[] = {{.name = "stack"}};
 inline constexpr Field kPayloads[] = {{.name = "payloads"}};
 inline constexpr Field kExtensionFamily[] = {{.name = "family"}};

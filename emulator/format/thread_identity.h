@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs and unpacks the records that say who a thread is: id, EXT_process, EXT_parent and
-// EXT_name_0 to EXT_name_3.
+// Packs and unpacks the records that say who a thread is: id, EXT_process, EXT_parent, EXT_cgroup
+// and EXT_name_0 to EXT_name_3.
 #pragma once
 
 #include "emulator/base/printable.h"
@@ -71,22 +71,24 @@ private:
 /// Who a thread is. What is not known is 0 or absent.
 struct ThreadIdentity {
   uint32_t tid = 0;
-  uint32_t pid = 0;    ///< process (tgid)
-  uint32_t parent = 0; ///< tid of the creator
-  uint64_t birth = 0;  ///< ns; 0: alive before the capture
+  uint32_t pid = 0;          ///< process (tgid)
+  uint32_t parent = 0;       ///< tid of the creator
+  uint64_t birth = 0;        ///< ns; 0: alive before the capture
+  uint32_t cgroup = 0;       ///< number of its cgroup in trace.json
+  uint64_t cgroup_since = 0; ///< ns: since when it is in it; 0: since before the capture
   std::optional<ThreadName> name = std::nullopt;
   uint64_t name_time = 0; ///< ns: when it is first known to have that name
 
-  static constexpr size_t kMostRecords = 3 + ThreadName::kParts;
+  static constexpr size_t kMostRecords = 4 + ThreadName::kParts;
 
   /// Returns whether a record continues an id record.
   static constexpr bool continues(uint8_t code) {
-    return has_birth(code) || ThreadName::is_part(code);
+    return has_earlier_time(code) || ThreadName::is_part(code);
   }
-  /// Returns whether the time of a record is a birth, which says nothing about the order of
-  /// records.
-  static constexpr bool has_birth(uint8_t code) {
-    return code == FTrace_EXT_process || code == FTrace_EXT_parent;
+  /// Returns whether the time of a record is an earlier one, such as the birth, which says nothing
+  /// about the order of records.
+  static constexpr bool has_earlier_time(uint8_t code) {
+    return code == FTrace_EXT_process || code == FTrace_EXT_parent || code == FTrace_EXT_cgroup;
   }
 
   /// Calls put(code, context, time, par2) for each record that binds `context` to this thread at
@@ -97,6 +99,8 @@ struct ThreadIdentity {
       put(FTrace_EXT_process, context, birth, pid);
     if (parent)
       put(FTrace_EXT_parent, context, birth, parent);
+    if (cgroup)
+      put(FTrace_EXT_cgroup, context, cgroup_since, cgroup);
     if (name)
       name->encode([&](uint16_t code, uint32_t four) { put(code, context, time, four); });
   }
@@ -112,6 +116,9 @@ struct ThreadIdentity {
       birth = ticks ? ns(ticks) : 0;
     } else if (code == FTrace_EXT_parent) {
       parent = record.par2;
+    } else if (code == FTrace_EXT_cgroup) {
+      cgroup = record.par2;
+      cgroup_since = ticks ? ns(ticks) : 0;
     } else if (ThreadName::is_part(code)) {
       const unsigned part = ThreadName::part_of(code);
       if (part == 0)

@@ -38,6 +38,21 @@ int64_t date_of(const std::vector<HostInput> &hosts, uint64_t begin) {
   return 0;
 }
 
+std::vector<Cgroup> described(const std::vector<std::string> &paths) {
+  std::vector<Cgroup> cgroups;
+  for (const std::string &path : paths)
+    cgroups.push_back(describe_cgroup(path));
+  return cgroups;
+}
+
+/// Gives cgroups without a path a name.
+void name_cgroups(Catalog &catalog) {
+  for (HostInfo &host : catalog.hosts)
+    for (size_t n = 0; n < host.cgroups.size(); n++)
+      if (host.cgroups[n].path.empty())
+        host.cgroups[n].path = "cgroup " + std::to_string(n + 1);
+}
+
 struct File {
   const HostInput *host;
   uint32_t host_index;
@@ -47,6 +62,7 @@ struct File {
 struct KnownThread {
   ThreadIdentity identity;
   NameHistory names;
+  CgroupHistory cgroups;
 };
 
 /// The threads of a host, as all its chunks describe them.
@@ -56,7 +72,7 @@ public:
   KnownThread &of(uint32_t tid, uint64_t birth) {
     const uint32_t number = table_.find_or_add(tid, birth, uint32_t(all_.size()));
     if (number == all_.size())
-      all_.push_back({{.tid = tid, .birth = birth}, {}});
+      all_.push_back({{.tid = tid, .birth = birth}, {}, {}});
     return all_[number];
   }
 
@@ -270,6 +286,10 @@ void Scan::control(const ftrace_record &record, uint8_t code, uint64_t offset, C
       thread.renamed = true;
     }
     thread.identity.take(record, [this](uint64_t ticks) { return clock_.ns(ticks); });
+    if (code == FTrace_EXT_cgroup && record.par2 && record.par2 <= kMostCgroups)
+      threads_[host_]
+          .of(thread.identity.tid, thread.identity.birth)
+          .cgroups.add({thread.identity.cgroup_since, record.par2 - 1});
   }
 }
 
@@ -315,6 +335,7 @@ void Scan::join(Scan &&later) {
       KnownThread &known = threads_[host].of(thread.identity.tid, thread.identity.birth);
       take(known.identity, thread.identity);
       known.names.join(thread.names);
+      known.cgroups.join(thread.cgroups);
     }
   cpus_.merge(later.cpus_);
   start_ = std::min(start_, later.start_);
@@ -330,7 +351,7 @@ void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   for (auto [host, number] : cpus)
     catalog.cpus.push_back({.index = number, .host = host});
   for (uint32_t host = 0; host < threads_.size(); host++)
-    for (const auto &[thread, names] : threads_[host].all()) {
+    for (const auto &[thread, names, cgroups] : threads_[host].all()) {
       const ThreadName last = thread.name.value_or(ThreadName());
       catalog.threads.push_back({.tid = thread.tid,
                                  .pid = thread.pid,
@@ -338,8 +359,13 @@ void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
                                  .host = host,
                                  .birth = thread.birth,
                                  .name = last.text(),
-                                 .earlier_names = names.before(last)});
+                                 .earlier_names = names.before(last),
+                                 .cgroups = cgroups.changes()});
+      for (const SinceCgroup &change : catalog.threads.back().cgroups)
+        if (std::vector<Cgroup> &known = catalog.hosts[host].cgroups; known.size() <= change.cgroup)
+          known.resize(change.cgroup + 1);
     }
+  name_cgroups(catalog);
   const auto row = [](const ThreadInfo &t) {
     return std::make_tuple(t.host, t.pid, t.tid != t.pid, t.birth, t.tid);
   };
@@ -391,6 +417,7 @@ Catalog make_catalog(std::vector<HostInput> &hosts, CutPlanner &planner) {
     catalog.hosts.push_back({hosts[i].name, hosts[i].peers, hosts[i].command_lines, hosts[i].chains,
                              hosts[i].idle_states, hosts[i].all_threads, hosts[i].cpu_holders,
                              hosts[i].machine, hosts[i].devices, hosts[i].sees_refills,
+                             described(hosts[i].cgroups),
                              hosts[i].has_stacks ? hosts[i].path : ""});
     for (PeerName &peer : catalog.hosts.back().peers)
       peer.since_ns += uint64_t(hosts[i].clock_offset_ns);

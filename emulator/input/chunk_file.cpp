@@ -275,6 +275,7 @@ void ChunkFile::control(const ftrace_record &record, uint8_t code) {
   case FTrace_EVT_next_chunk:
     return end_chunk(&record);
   case FTrace_EXT_parent:
+  case FTrace_EXT_cgroup:
   case FTrace_EXT_name_0:
   case FTrace_EXT_name_1:
   case FTrace_EXT_name_2:

@@ -54,6 +54,7 @@ struct HostInput {
   bool cpu_holders = false;                    ///< as in HostInfo
   std::string machine = {};                    ///< architecture, empty: not known
   std::vector<DeviceName> devices = {};        ///< that woke threads
+  std::vector<std::string> cgroups = {};       ///< paths by number less 1; empty: not known
   bool sees_refills = false;                   ///< as HostInfo has it
   std::vector<ChunkInput> chunks;
 };

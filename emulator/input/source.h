@@ -3,7 +3,9 @@
 // the source is live, and the events, merged by time.
 #pragma once
 
+#include "emulator/format/cgroup_names.h"
 #include "emulator/format/event.h"
+#include "emulator/input/cgroup_history.h"
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +31,16 @@ struct ThreadInfo {
   uint64_t birth = 0;                          ///< ns, 0: before the capture or unknown
   std::string name;                            ///< last known comm, empty if never given
   std::vector<EarlierName> earlier_names = {}; ///< by time; mostly none
+  std::vector<SinceCgroup> cgroups = {};       ///< by time: indices into HostInfo::cgroups
+
+  /// Returns in which cgroup the thread was at `time`, ns; kNone if no cgroup of it is known.
+  uint32_t cgroup_at(uint64_t time) const {
+    uint32_t cgroup = cgroups.empty() ? kNone : cgroups.front().cgroup;
+    for (const SinceCgroup &change : cgroups)
+      if (change.since <= time)
+        cgroup = change.cgroup;
+    return cgroup;
+  }
 
   /// Returns the comm that the thread had at `time`, ns.
   const std::string &name_at(uint64_t time) const {
@@ -51,6 +63,7 @@ struct PeerName {
   uint32_t pid = 0;      ///< process
   uint64_t since_ns = 0; ///< when it was first seen with this name
   std::string name;
+  uint32_t cgroup = kNone; ///< in which it was then: index into HostInfo::cgroups
 };
 
 /// A command that a process executed.
@@ -88,7 +101,8 @@ struct HostInfo {
   std::vector<DeviceName> devices = {}; ///< that woke threads
   /// FTrace_EXT_refill says when throttled threads may run again.
   bool sees_refills = false;
-  std::string stacks = {}; ///< the trace directory with its stacks; empty: there are none
+  std::vector<Cgroup> cgroups = {}; ///< in which threads were
+  std::string stacks = {};          ///< the trace directory with its stacks; empty: there are none
 };
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.

@@ -182,6 +182,7 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .cpu_holders = info.cpu_holders,
                  .machine = info.machine,
                  .devices = info.devices,
+                 .cgroups = info.cgroups,
                  .sees_refills = info.sees_refills,
                  .chunks = {}};
   uint64_t bytes = 0;

@@ -21,6 +21,7 @@ namespace {
 constexpr uint64_t kVersion = 1;
 constexpr size_t kMaxChains = 255;                             // what a record can number
 constexpr size_t kMostIdleStates = 10, kLongestIdleState = 16; // CPUIDLE_STATE_MAX, …_NAME_LEN
+constexpr size_t kLongestCgroup = 4096;                        // bytes
 constexpr size_t kMostDevices = 64, kLongestDevice = 32;       // DISK_NAME_LEN
 /// The most values of a trace.json, without the lists of threads and processes, which no reader of
 /// events needs.
@@ -124,9 +125,11 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
   for (const nlohmann::json &element : array_of(json, "peers")) {
     const uint64_t tid = element.is_object() ? number_of(element, "tid") : 0;
     const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
+    const uint64_t cgroup = element.is_object() ? number_of(element, "cgroup") : 0;
     if (tid > 0 && tid <= UINT32_MAX && pid <= UINT32_MAX)
-      peers.push_back(
-          {uint32_t(tid), uint32_t(pid), number_of(element, "since_ns"), text_of(element, "name")});
+      peers.push_back({uint32_t(tid), uint32_t(pid), number_of(element, "since_ns"),
+                       text_of(element, "name"),
+                       cgroup && cgroup <= kMostCgroups ? uint32_t(cgroup - 1) : kNone});
   }
   std::stable_sort(peers.begin(), peers.end(), [](const PeerName &a, const PeerName &b) {
     return std::pair(a.tid, a.since_ns) < std::pair(b.tid, b.since_ns);
@@ -192,6 +195,18 @@ std::vector<DeviceName> devices_of(const nlohmann::json &json) {
       break;
   }
   return devices;
+}
+
+/// Returns the paths by number less 1. One that is no text is empty.
+std::vector<std::string> cgroups_of(const nlohmann::json &json) {
+  std::vector<std::string> paths;
+  for (const nlohmann::json &path : array_of(json, "cgroups")) {
+    std::string text = path.is_string() ? path.get<std::string>() : std::string();
+    paths.push_back(printable_line(text.substr(0, kLongestCgroup)));
+    if (paths.size() == kMostCgroups)
+      break;
+  }
+  return paths;
 }
 
 std::string stacks_of(const nlohmann::json &json) {
@@ -286,6 +301,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .chains = names_of_chains(json),
                  .idle_states = names_of_idle_states(json),
                  .devices = devices_of(json),
+                 .cgroups = cgroups_of(json),
                  .sees_refills = flag_of(json, "sees_refills", false),
                  .all_threads = flag_of(json, "all_threads", false),
                  .cpu_holders = flag_of(json, "cpu_holders", false)};

@@ -64,6 +64,7 @@ struct TraceInfo {
   std::vector<std::string> chains;        ///< of --control: the name of each
   std::vector<std::string> idle_states;   ///< by number: the kernel's names
   std::vector<DeviceName> devices;        ///< that woke threads
+  std::vector<std::string> cgroups;       ///< paths by number less 1; empty: not known
   bool sees_refills = false;              ///< as HostInfo has it
   bool all_threads = false;               ///< every transition of every thread was captured
   bool cpu_holders = false;               ///< as in HostInfo

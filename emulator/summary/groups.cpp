@@ -2,6 +2,7 @@
 #include "emulator/summary/groups.h"
 
 #include "emulator/format/state_table.h"
+#include "emulator/input/thread_group.h"
 
 #include <algorithm>
 #include <functional>
@@ -107,6 +108,17 @@ std::vector<ThreadGroup> by_name(const Catalog &catalog, const Summary &summary,
       catalog, summary, word, [](const ThreadInfo &thread) { return thread.name; },
       [&](size_t t) {
         return ThreadGroup{0, 0, catalog.threads[t].name, 0, {}};
+      });
+}
+
+std::vector<ThreadGroup> by_cgroup(const Catalog &catalog, const Summary &summary,
+                                   const std::string &word) {
+  return group(
+      catalog, summary, word,
+      [&](const ThreadInfo &thread) { return group_of(catalog, thread, summary.to); },
+      [&](size_t t) {
+        const std::string_view name = group_of(catalog, catalog.threads[t], summary.to);
+        return ThreadGroup{0, 0, std::string(name), 0, {}};
       });
 }
 

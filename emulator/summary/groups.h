@@ -37,5 +37,8 @@ std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summa
                                     const std::string &word);
 std::vector<ThreadGroup> by_name(const Catalog &catalog, const Summary &summary,
                                  const std::string &word);
+/// By group_of() (emulator/input/thread_group.h) at the end of the part shown.
+std::vector<ThreadGroup> by_cgroup(const Catalog &catalog, const Summary &summary,
+                                   const std::string &word);
 
 } // namespace ovnitrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/value_names.h"
 #include "emulator/input/command_lines.h"
+#include "emulator/input/thread_group.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/region_lengths.h"
@@ -95,6 +96,7 @@ public:
     out.member("processes", groups(by_process(catalog_, summary_, options_.sort), true));
     out.member("command_lines", command_line_list());
     out.member("names", groups(by_name(catalog_, summary_, options_.sort), false));
+    out.member("cgroups", groups(by_cgroup(catalog_, summary_, options_.sort), false));
     pairs("preemptions", summary_.preemptions);
     pairs("wakeups", summary_.wakeups);
     out.member("sections", sections());
@@ -117,6 +119,7 @@ private:
   Json thread(uint32_t index) const {
     const ThreadInfo &thread = catalog_.threads[index];
     const ThreadSummary &summary = summary_.threads[index];
+    const Cgroup *cgroup = cgroup_of(catalog_, thread, summary_.to);
     const bool waited = summary.latency.count() > 0;
     const auto latency = [&](uint64_t ns) { return waited ? Json(ns) : Json(); };
     Json waits = spans(summary.mutex_waits);
@@ -127,6 +130,7 @@ private:
                  {"node", thread.host},
                  {"birth_ns", thread.birth},
                  {"name", thread.name},
+                 {"cgroup", cgroup ? Json(cgroup->path) : Json()},
                  {"time_ns", time_json(summary)},
                  {"outside_regions_ns", summary.outside},
                  {"start_gate_ns", summary.gate},

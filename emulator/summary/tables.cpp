@@ -35,6 +35,7 @@ public:
       put("", times("PROCESS", "THREADS", processes));
     if (names.size() > 1 && names.size() < threads.size())
       put("", times("NAME", "THREADS", names));
+    put("", cgroup_table());
     put("What the processes executed last", command_line_table());
     put("Who got the CPU of a thread that was preempted",
         pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
@@ -146,6 +147,16 @@ private:
     if (is_full(shown.size()) && shown.size() > options_.top)
       table.add({others(shown.size() - options_.top), ""});
     return shown.size() == 1 && !input_.info.command.empty() ? Table({"", ""}) : table;
+  }
+
+  /// Empty if there is one cgroup only.
+  Table cgroup_table() const {
+    constexpr size_t kLongest = 32; // characters
+    std::vector<Line> lines;
+    for (const ThreadGroup &group : by_cgroup(catalog_, summary_, options_.sort))
+      lines.push_back({group.name.empty() ? "not known" : short_line(group.name, kLongest),
+                       human_count(group.threads), group.sum});
+    return lines.size() > 1 ? times("CGROUP", "THREADS", lines) : Table({"", ""});
   }
 
   Table throttling(const std::vector<Line> &threads) const {

@@ -25,8 +25,9 @@ struct TableInfo {
 };
 
 namespace detail {
-inline constexpr ColumnInfo kThreadColumns[] = {{"id", false},  {"tid", false},    {"pid", false},
-                                                {"name", true}, {"process", true}, {"node", true}};
+inline constexpr ColumnInfo kThreadColumns[] = {
+    {"id", false},  {"tid", false},   {"pid", false}, {"name", true},      {"process", true},
+    {"node", true}, {"cgroup", true}, {"unit", true}, {"container", true}, {"pod", true}};
 inline constexpr ColumnInfo kSliceColumns[] = {
     {"thread", false},    {"cpu", false},      {"state", true},
     {"start_ns", false},  {"end_ns", false},   {"reason", true},

@@ -5,6 +5,7 @@
 #include "emulator/format/event_names.h"
 #include "emulator/format/value_names.h"
 #include "emulator/input/call_name.h"
+#include "emulator/input/thread_group.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/slices/slicer.h"
 
@@ -63,7 +64,19 @@ void TraceTables::put_names() {
       continue;
     const std::string name = printable_line(thread.name),
                       host = printable_line(catalog_.hosts[thread.host].name);
-    const Cell cells[] = {t, thread.tid, pid_of(thread.pid), text(name), text(process), text(host)};
+    static const Cgroup unknown = {};
+    const Cgroup *const known = cgroup_of(catalog_, thread, catalog_.end);
+    const Cgroup &cgroup = known ? *known : unknown;
+    const Cell cells[] = {t,
+                          thread.tid,
+                          pid_of(thread.pid),
+                          text(name),
+                          text(process),
+                          text(host),
+                          text(cgroup.path),
+                          text(cgroup.unit),
+                          text(cgroup.container),
+                          text(cgroup.pod)};
     put(TableId::thread, cells);
   }
   for (const HostInfo &host : catalog_.hosts)

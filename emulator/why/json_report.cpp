@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/json_stream.h"
 #include "emulator/format/call_names.h"
+#include "emulator/input/thread_group.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
+#include "emulator/why/group_waits.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/path_report.h"
 #include "emulator/why/sentences.h"
@@ -34,6 +36,7 @@ public:
     const Answer answer = answer_of(input_.info, catalog_, why_);
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
     put_threads(out);
+    out.member("cgroups", cgroups());
     out.member("causes", causes());
     out.member("waits", long_waits(why_.longest_waits, true));
     out.member("blocks", long_waits(why_.longest_blocks, false));
@@ -61,6 +64,28 @@ private:
                                              : Json(call_name(input_.info.machine, block.call));
   }
 
+  Json cgroup(const ThreadInfo &thread) const {
+    const Cgroup *cgroup = cgroup_of(catalog_, thread, why_.range.to);
+    return cgroup ? Json(cgroup->path) : Json();
+  }
+
+  Json cgroups() const {
+    Json all = Json::array();
+    for (const GroupWaits &one : group_waits(catalog_, why_))
+      all.push_back({{"group", one.group.empty() ? Json() : Json(one.group)},
+                     {"threads", one.threads},
+                     {"running_ns", one.time.running},
+                     {"blocked_ns", one.time.blocked},
+                     {"unknown_ns", one.time.unknown},
+                     {"waiting_ns", one.time.waiting},
+                     {"throttled_ns", one.throttled},
+                     {"same_group_ns", one.same_group},
+                     {"other_groups_ns", one.other_groups},
+                     {"system_ns", one.system},
+                     {"rest_ns", one.rest}});
+    return all;
+  }
+
   void put_threads(JsonStream &out) const {
     out.start_array("threads");
     auto wait = why_.waits.begin();
@@ -79,6 +104,7 @@ private:
       out.element({{"tid", thread.tid},
                    {"pid", thread.pid},
                    {"name", thread.name},
+                   {"cgroup", cgroup(thread)},
                    {"life_ns", time.life()},
                    {"running_ns", time.running},
                    {"waiting_ns", time.waiting},

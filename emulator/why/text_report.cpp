@@ -4,6 +4,7 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/cause_names.h"
+#include "emulator/why/group_waits.h"
 #include "emulator/why/locks.h"
 #include "emulator/why/sentences.h"
 #include "emulator/why/time_tree.h"
@@ -176,7 +177,9 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
           lengths_text(tree, most_of(options, kMostCauses), options.columns);
       !lengths.empty())
     text += '\n' + lengths;
-  if (threads.size() > 1)
+  if (options.by == WhyBy::cgroup)
+    text += '\n' + group_table(input, options);
+  else if (threads.size() > 1)
     text += '\n' + times_table(input, options);
   text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
                      [&](const LongWait &wait) { return wait_line(input, wait); });

@@ -8,7 +8,8 @@
 
 namespace ovnitrace {
 
-/// Returns the lines of the table, sorted as the options say, and a line for the sum of the rest.
+/// Returns the lines of the table by thread, process or name, sorted as the options say, and a line
+/// for the sum of the rest.
 std::string times_table(const WhyInput &input, const WhyOptions &options);
 
 } // namespace ovnitrace

@@ -27,7 +27,7 @@ struct WhyInput {
 };
 
 /// What a line of the table of threads is about.
-enum class WhyBy : uint8_t { thread, process, name };
+enum class WhyBy : uint8_t { thread, process, name, cgroup };
 
 struct WhyOptions {
   std::optional<size_t> top = {}; ///< most lines of each table, and one for the rest; 0: all

@@ -26,7 +26,7 @@
 #define CAPTURE_BATCH	   32 /* transitions in one message: 2^n */
 #define CAPTURE_COMM_LEN   16
 #define CAPTURE_TARGETS	   64	      /* most processes that a capture can be attached to */
-#define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 37,000 */
+#define CAPTURE_LIFE_BYTES (4u << 20) /* ring of life events: room for 40,000 */
 #define CAPTURE_WORK_ITEMS 4096	      /* queued work items whose queuer is remembered: 2^n */
 #define CAPTURE_WORKERS	   1024	      /* kernel workers whose item's queuer is remembered: 2^n */
 #define CAPTURE_REGIONS	   (FTRACE_TID_MASK + 2) /* bpf/shared_maps.h's `regions` */
@@ -259,6 +259,8 @@ enum life_kind {
 	LIFE_AFFINITY = 9, /* the CPUs that it may use: arg = number of the first CPU in `cpus` */
 	LIFE_ENTER = 10,   /* as LIFE_SNAPSHOT, of a thread that was not recorded before: it passes
 			    * the filters from now on */
+	LIFE_CGROUP = 11,  /* it was put into another cgroup: arg = 1: all threads of its process
+			    * were, and none of them has a record of its own */
 	LIFE_REGION = 8,   /* a region starts or stops: arg = par2 of FTrace_EXT_region; its comm is
 			    * not sent */
 };
@@ -283,6 +285,8 @@ struct life_record {
 	__u16 outside;	/* 1: outside a region of --control: who the thread is, and no event */
 	__u16 has_cpus; /* 1: `cpus` says which the thread may use */
 	char comm[CAPTURE_COMM_LEN];
+	__u64 cgroup; /* LIFE_NEW, LIFE_SNAPSHOT, LIFE_ENTER, LIFE_NAME, LIFE_CGROUP: the key of its
+		       * cgroup, CAPTURE_CGROUP_KEY_SHIFT; 0: not known */
 	union {
 		struct life_account account; /* LIFE_DEAD */
 		/* A bit for each CPU that the thread may use. Except in a LIFE_AFFINITY, these are
@@ -290,6 +294,28 @@ struct life_record {
 		 * same time. */
 		__u64 cpus[CAPTURE_LIFE_CPUS / 64];
 	};
+};
+
+/* ---- cgroups ----------------------------------------------------------------------------------
+ */
+
+#define CAPTURE_CGROUP_KEY_SHIFT                                                                   \
+	8			    /* a key: the id of a directory, above its hierarchy's number  \
+				     */
+#define CAPTURE_KERNEL_CGROUP 1	    /* the key of all threads of the kernel: no cgroup has it */
+#define CAPTURE_CGROUPS	      16384 /* cgroups at a time whose path is known */
+#define CAPTURE_CGROUP_RING   (2u << 20) /* of cgroup_record */
+#define CAPTURE_CGROUP_LEVELS 32	 /* parts of a path */
+#define CAPTURE_CGROUP_PATH   1024	 /* bytes of a path, before its first part: 2^n */
+#define CAPTURE_CGROUP_NAME   256	 /* bytes of a part, NAME_MAX + 1 */
+
+/* The path of a cgroup below the root of its hierarchy. */
+struct cgroup_record {
+	__u64 key;
+	__u32 cut;					      /* 1: its first parts are missing */
+	__u32 bytes;					      /* of `text` */
+	char text[CAPTURE_CGROUP_PATH + CAPTURE_CGROUP_NAME]; /* its parts, the last one first, each
+							       * with a byte 0 behind it */
 };
 
 /* ---- command lines ----------------------------------------------------------------------------

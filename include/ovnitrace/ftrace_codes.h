@@ -157,6 +157,9 @@ enum ftrace_code {
 		0x8D, /* (context, tid): the next wakeup of the thread is by a kernel worker,
 		       * in a work item that this thread queued, 0: an interrupt */
 	FTrace_EXT_work_age = 0x9D, /* (context, FTRACE_WORK_*): follows it: how long ago */
+	FTrace_EXT_cgroup = 0xAD, /* (context, number of its cgroup in trace.json); the TSC is since
+				   * when it is in it, 0: since before the capture */
+	FTrace_EXT_cgroup_move = 0xBD, /* (context, number): it was put into this cgroup */
 	/* room for events that need more than one record: */
 	FTrace_EXT_extension = 0xDD, /* (EXT_payload records that follow, 32-bit family) */
 	FTrace_EXT_payload = 0xED,   /* 14 bytes of it in place of the other fields */

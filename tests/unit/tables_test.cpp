@@ -81,9 +81,9 @@ protected:
 TEST_F(Tables, HaveTheirColumnsAndWhatIsNotKnownIsNothing) {
   two_threads();
   const std::string path = sqlite();
-  EXPECT_EQ(
-      query(path, "SELECT * FROM thread"),
-      (TextRows{{"0", "11", "11", "a", "a", dir.path()}, {"1", "22", "11", "b", "a", dir.path()}}));
+  EXPECT_EQ(query(path, "SELECT * FROM thread"),
+            (TextRows{{"0", "11", "11", "a", "a", dir.path(), "-", "-", "-", "-"},
+                      {"1", "22", "11", "b", "a", dir.path(), "-", "-", "-", "-"}}));
   EXPECT_EQ(query(path, "SELECT * FROM slice WHERE thread = 1 ORDER BY start_ns"),
             (TextRows{{"1", "-", "unknown", "0", "100", "-", "-", "-", "-"},
                       {"1", "0", "running", "100", "200", "disk", "-", "11", "-"},

@@ -20,22 +20,25 @@ TEST(ThreadIdentity, ComesBackFromItsRecordsWhateverTheLengthOfItsName) {
   for (size_t length = 0; length <= 16; length++) {
     char comm[17] = "abcdefghijklmnop";
     std::fill(comm + length, comm + sizeof comm, '\0');
-    ThreadIdentity thread{.tid = 7, .pid = 6, .parent = 5, .birth = 40};
+    ThreadIdentity thread{
+        .tid = 7, .pid = 6, .parent = 5, .birth = 40, .cgroup = 3, .cgroup_since = 40};
     thread.name.emplace(comm);
     const std::vector<ftrace_record> records = encoded(thread);
-    EXPECT_EQ(records.size(), 3 + std::max<size_t>(1, (length + 3) / 4)) << length;
+    EXPECT_EQ(records.size(), 4 + std::max<size_t>(1, (length + 3) / 4)) << length;
     ThreadIdentity back;
     for (const ftrace_record &record : records) {
       EXPECT_EQ(record.par1, 5);
       EXPECT_EQ(ThreadIdentity::continues(uint8_t(record.code)), &record != &records[0]);
       EXPECT_EQ(ftrace_record_tsc(&record),
-                ThreadIdentity::has_birth(uint8_t(record.code)) ? 40 : 100);
+                ThreadIdentity::has_earlier_time(uint8_t(record.code)) ? 40 : 100);
       back.take(record, [](uint64_t ticks) { return 3 * ticks; });
     }
     EXPECT_EQ(back.tid, 7);
     EXPECT_EQ(back.pid, 6);
     EXPECT_EQ(back.parent, 5);
     EXPECT_EQ(back.birth, 120);
+    EXPECT_EQ(back.cgroup, 3);
+    EXPECT_EQ(back.cgroup_since, 120);
     EXPECT_EQ(back.name_time, 300);
     ASSERT_TRUE(back.name);
     EXPECT_EQ(back.name->raw(), comm);

@@ -108,6 +108,7 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->trace_all = trace_all_;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
+  o->rodata->old_hierarchy = old_hierarchy();
   prepare_selection(*o, selection_, parameters.trace_all, types);
   o->rodata->has_twins = choose_twins(o->obj, types);
   o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
@@ -321,6 +322,10 @@ std::vector<listed_thread> Capture::list() {
   return threads;
 }
 
+uint32_t Capture::cgroups_left_out() const {
+  return __atomic_load_n(&skeleton_->object->bss->cgroups_left_out, __ATOMIC_RELAXED);
+}
+
 uint32_t Capture::threads_found() const {
   return __atomic_load_n(&skeleton_->object->bss->threads_found, __ATOMIC_RELAXED);
 }
@@ -351,6 +356,10 @@ int Capture::throttled_map() const {
 
 int Capture::life_lost_map() const {
   return bpf_map__fd(skeleton_->object->maps.life_lost);
+}
+
+int Capture::cgroups_fd() const {
+  return bpf_map__fd(skeleton_->object->maps.cgroup_paths);
 }
 
 int Capture::cmdlines_fd() const {

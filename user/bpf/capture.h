@@ -56,6 +56,8 @@ public:
   /// Returns the living threads that would be traced now. REQUIRES: `only_looks`, instead of
   /// attach().
   std::vector<listed_thread> list();
+  /// Returns how many cgroups the filters name and have no room for, so far.
+  uint32_t cgroups_left_out() const;
   /// Returns how many threads the last snapshot() found.
   uint32_t threads_found() const;
 
@@ -79,6 +81,7 @@ public:
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }
   size_t life_bytes() const;
+  int cgroups_fd() const;  ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
   int cmdlines_fd() const; ///< ring of cmdline_record; -1: they are not recorded
   size_t cmdlines_bytes() const;
   uint64_t cmdlines_lost() const; ///< found no room in it

@@ -47,7 +47,6 @@ void prepare_selection(ovnitrace_bpf &o, const Selection &selection, bool everyw
                 "CONFIG_FUNCTION_TRACER");
   for (bpf_program *program : {o.progs.on_cgroup_mkdir, o.progs.on_cgroup_rmdir})
     bpf_program__set_autoload(program, has_cgroups);
-  bpf_program__set_autoload(o.progs.on_cgroup_attach, has_cgroups && visits_threads);
   bpf_program__set_autoload(o.progs.on_cgroup_move, has_cgroups && !visits_threads);
   bpf_program__set_autoload(o.progs.on_setuid, needed & FITS_UID);
   o.rodata->needed_fits = needed;

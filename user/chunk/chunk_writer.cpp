@@ -13,9 +13,9 @@ namespace {
 
 constexpr uint32_t kAffinityWords = CAPTURE_LIFE_CPUS / FTRACE_AFFINITY_CPUS;
 /// Records that one call can need at most: two identities, two events, an affinity, a stack, a
-/// device, trace_start and the end of the chunk.
+/// device, a cgroup, trace_start and the end of the chunk.
 constexpr size_t kMostPerCall =
-    2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1 + 1 + 1;
+    2 * ThreadIdentity::kMostRecords + 2 + kAffinityWords + 1 + 1 + 1 + 1 + 1;
 constexpr uint64_t kMostAge = 1'000'000'000; ///< ns
 
 uint32_t tid_a(uint64_t word) {
@@ -185,6 +185,7 @@ void ChunkWriter::life(const life_record &record) {
   if (record.kind == LIFE_NEW || record.kind == LIFE_ENTER)
     introduce(record.tid, time); // never the context of an earlier thread with that tid
   uint16_t context = context_of(record.tid, time);
+  put_cgroup(context, time, record);
   switch (record.kind) {
   case LIFE_NEW:
     put(FTrace_EVT_task_create, context, time, record.tid);
@@ -195,6 +196,9 @@ void ChunkWriter::life(const life_record &record) {
     break;
   case LIFE_EXIT:
     put(FTrace_EXT_exit, context, time, record.arg);
+    break;
+  case LIFE_CGROUP:
+    put(FTrace_EXT_cgroup_move, context, time, uint32_t(record.cgroup));
     break;
   case LIFE_REGION:
     put(FTrace_EXT_region, context, time, record.arg);
@@ -210,6 +214,15 @@ void ChunkWriter::life(const life_record &record) {
   }
   if (record.has_cpus)
     put_affinity(context, time, record);
+}
+
+/// The identity of the thread has the latest cgroup that is known, which may be one that it is put
+/// into later.
+void ChunkWriter::put_cgroup(uint16_t context, uint64_t time, const life_record &record) {
+  const TracedThread *thread = registry_.find(record.tid, time);
+  const bool is_other = thread && thread->cgroup != record.cgroup;
+  if (record.cgroup && (record.kind == LIFE_CGROUP || is_other))
+    put(FTrace_EXT_cgroup, context, time, uint32_t(record.cgroup));
 }
 
 /// A thread that passes the filters from now on, or no longer, may have this CPU.

@@ -37,6 +37,7 @@ public:
   void set_devices(const uint32_t *devices) { devices_ = devices; }
 
   void transition(const SchedTransition &record);
+  /// `record.cgroup`: the number of the cgroup in trace.json.
   void life(const life_record &record);
   void family(const family_record &record);
 
@@ -85,6 +86,7 @@ private:
   /// With the system call of a thread that is blocked, enum ftrace_call.
   void put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2, uint16_t call);
   void put_affinity(uint16_t context, uint64_t time, const life_record &record);
+  void put_cgroup(uint16_t context, uint64_t time, const life_record &record);
   void put_name(uint16_t context, uint64_t time, const ThreadName &name);
   uint16_t context_of(uint32_t tid, uint64_t time);
   uint16_t introduce(uint32_t tid, uint64_t time);

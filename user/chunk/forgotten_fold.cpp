@@ -25,7 +25,7 @@ private:
   static const std::array<Kind, 256> kKinds; ///< by code
   void on_id(const ftrace_record &record);
   void on_process(const ftrace_record &record);
-  void on_parent(const ftrace_record &record);
+  void on_identity(const ftrace_record &record);
   void on_name(const ftrace_record &record);
   template <ThreadState state> void on_placed(const ftrace_record &record);
   void on_switched(const ftrace_record &record, uint16_t context);
@@ -57,7 +57,8 @@ const std::array<ForgottenStates::Fold::Handler, 256> ForgottenStates::Fold::kHa
   std::array<Handler, 256> all{};
   all[FTrace_EVT_id] = &Fold::on_id;
   all[FTrace_EXT_process] = &Fold::on_process;
-  all[FTrace_EXT_parent] = &Fold::on_parent;
+  all[FTrace_EXT_parent] = &Fold::on_identity;
+  all[FTrace_EXT_cgroup] = &Fold::on_identity;
   for (unsigned part = 0; part < ThreadName::kParts; part++)
     all[ThreadName::code_of_part(part)] = &Fold::on_name;
   all[FTrace_EVT_task_create] = &Fold::on_placed<ThreadState::Unknown>;
@@ -159,7 +160,7 @@ ForgottenStates::Thread *ForgottenStates::Fold::thread_of(uint16_t context) cons
   return context < contexts_.size() ? contexts_[context] : nullptr;
 }
 
-void ForgottenStates::Fold::on_parent(const ftrace_record &record) {
+void ForgottenStates::Fold::on_identity(const ftrace_record &record) {
   if (Thread *thread = thread_of(record))
     thread->take(record);
 }

@@ -24,8 +24,9 @@ struct TracedThread : ThreadIdentity {
 /// their waker.
 struct NamedPeer {
   uint32_t tid = 0;
-  uint32_t pid = 0;   ///< process (tgid)
-  uint64_t since = 0; ///< ns: when it was first seen with this name
+  uint32_t pid = 0;    ///< process (tgid)
+  uint64_t since = 0;  ///< ns: when it was first seen with this name
+  uint32_t cgroup = 0; ///< in which it was then: its number, 0 not known
   std::array<char, CAPTURE_COMM_LEN> comm{};
 };
 
@@ -35,8 +36,8 @@ class ThreadRegistry {
 public:
   static constexpr size_t kMostPeers = 1 << 16;
 
-  /// Learns from a life event. Events of one thread come in their order. Returns whether the tid
-  /// has come from an earlier thread to a new one.
+  /// Learns from a life event, whose `cgroup` is the number in trace.json. Events of one thread
+  /// come in their order. Returns whether the tid has come from an earlier thread to a new one.
   bool learn(const life_record &record) {
     if (record.kind == LIFE_NAME && !record.arg) {
       learn_peer(record);
@@ -57,6 +58,7 @@ public:
     thread.tid = record.tid;
     thread.pid = record.pid;
     thread.name.emplace(record.comm);
+    learn_cgroup(thread, record);
     if (record.kind == LIFE_DEAD)
       thread.account = record.account;
     reused_ += again;
@@ -87,6 +89,14 @@ public:
   uint64_t peers_left_out() const { return peers_left_out_; }
 
 private:
+  static void learn_cgroup(TracedThread &thread, const life_record &record) {
+    if (!record.cgroup || record.cgroup == thread.cgroup)
+      return;
+    const bool moved = thread.cgroup != 0;
+    thread.cgroup_since = moved || record.kind == LIFE_NEW ? record.time : 0;
+    thread.cgroup = uint32_t(record.cgroup);
+  }
+
   void learn_peer(const life_record &record) {
     const auto latest = latest_peer_.find(record.tid);
     if (latest != latest_peer_.end() && peers_[latest->second].pid == record.pid &&
@@ -98,7 +108,8 @@ private:
       return;
     }
     latest_peer_[record.tid] = peers_.size();
-    NamedPeer &peer = peers_.emplace_back(NamedPeer{record.tid, record.pid, record.time, {}});
+    NamedPeer &peer = peers_.emplace_back(
+        NamedPeer{record.tid, record.pid, record.time, uint32_t(record.cgroup), {}});
     std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
   }
 

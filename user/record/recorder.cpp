@@ -3,6 +3,7 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "user/chunk/service_thread.h"
 #include "user/record/host.h"
 
@@ -36,7 +37,8 @@ void watch(int epoll, int fd) {
 Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks,
                    const uint32_t *devices, ChunkPool &sink, uint64_t begin)
     : capture_(capture), families_(families), stacks_(stacks),
-      life_(capture.life_fd(), capture.life_bytes()), counts_(capture.cpus()),
+      life_(capture.life_fd(), capture.life_bytes()),
+      cgroup_ring_(capture.cgroups_fd(), CAPTURE_CGROUP_RING), counts_(capture.cpus()),
       somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
       stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
   cpus_.reserve(capture.cpus());
@@ -52,6 +54,7 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     watch(epoll_, capture.ring_fd(cpu));
   }
   watch(epoll_, capture.life_fd());
+  watch(epoll_, capture.cgroups_fd());
   if (capture.cmdlines_fd() >= 0) {
     cmdlines_.emplace(capture.cmdlines_fd(), capture.cmdlines_bytes());
     watch(epoll_, capture.cmdlines_fd());
@@ -146,9 +149,11 @@ void Recorder::look() {
     cpu.note_position(now);
   notice_losses_somewhere();
   notice_lost_families();
+  warn_of_left_out();
   if (stacks_)
     stacks_->learn();
   read_life();
+  read_cgroups();
   read_command_lines();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())
@@ -167,6 +172,11 @@ void Recorder::read_life() {
     usleep(kTryUs);
 }
 
+void Recorder::read_cgroups() {
+  cgroup_ring_.drain(cgroup_ring_.produced(),
+                     [this](const void *message, size_t bytes) { cgroups_.take(message, bytes); });
+}
+
 void Recorder::read_command_lines() {
   if (cmdlines_)
     cmdlines_->drain(cmdlines_->produced(), [this](const void *message, size_t bytes) {
@@ -174,9 +184,14 @@ void Recorder::read_command_lines() {
     });
 }
 
-void Recorder::take_life(const life_record &record) {
+void Recorder::take_life(life_record record) {
   if (record.time > end_)
     return;
+  record.cgroup = cgroups_.number(record.cgroup);
+  if (record.kind == LIFE_CGROUP) {
+    move_threads(record);
+    return;
+  }
   if (record.kind == LIFE_REGION) {
     take_region(record);
     return;
@@ -186,6 +201,32 @@ void Recorder::take_life(const life_record &record) {
       cpu.expire(record.tid, record.time);
   if (record.kind != LIFE_NAME && !record.outside && record.cpu < cpus_.size())
     cpus_[record.cpu].add_life(record);
+}
+
+/// A thread that is in the cgroup already was not moved: it was in another hierarchy, or the thread
+/// was created there.
+void Recorder::move_threads(const life_record &record) {
+  const auto move = [&](const TracedThread &thread) {
+    if (thread.cgroup == record.cgroup || thread.account)
+      return;
+    life_record one = record;
+    one.tid = thread.tid;
+    const std::string_view name = thread.name->raw();
+    std::memset(one.comm, 0, sizeof one.comm);
+    name.copy(one.comm, sizeof one.comm);
+    registry_.learn(one);
+    if (!record.outside && record.cpu < cpus_.size())
+      cpus_[record.cpu].add_life(one);
+  };
+  if (!record.cgroup)
+    return;
+  if (const auto found = registry_.all().find(record.tid);
+      !record.arg && found != registry_.all().end())
+    move(found->second);
+  if (record.arg)
+    for (const auto &[tid, thread] : registry_.all())
+      if (thread.pid == record.pid)
+        move(thread);
 }
 
 /// After a stop nobody knows who has a CPU, until the next region.
@@ -204,6 +245,15 @@ void Recorder::take_region(const life_record &record) {
 
 uint64_t Recorder::skipped_runs_now() const {
   return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
+}
+
+void Recorder::warn_of_left_out() {
+  if (warned_of_left_out_ || !capture_.cgroups_left_out())
+    return;
+  warned_of_left_out_ = true;
+  print("warning: more than {} cgroups pass the filters: threads in further ones are not recorded; "
+        "name one that contains them",
+        SELECT_CGROUPS);
 }
 
 /// Notices runs that the kernel skipped, and creations, renamings and exits that found no room,

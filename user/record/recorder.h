@@ -5,6 +5,7 @@
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
 #include "user/chunk/thread_registry.h"
+#include "user/record/cgroup_paths.h"
 #include "user/record/command_lines.h"
 #include "user/record/cpu_stream.h"
 #include "user/stacks/stack_capture.h"
@@ -51,6 +52,9 @@ public:
   /// Called on the recorder's thread when a region starts (true) or stops. Before start().
   void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
 
+  /// The cgroups of the threads that were seen so far. May be asked by any thread.
+  const CgroupPaths &cgroups() const { return cgroups_; }
+
   // After finish():
   /// What processes have executed since the capture began.
   const CommandLines &command_lines() const { return command_lines_; }
@@ -66,9 +70,12 @@ private:
   void run();
   void look();
   void read_life();
+  void read_cgroups();
   void read_command_lines();
-  void take_life(const life_record &record);
+  void take_life(life_record record);
+  void move_threads(const life_record &record);
   void take_region(const life_record &record);
+  void warn_of_left_out();
   void notice_losses_somewhere();
   uint64_t skipped_runs_now() const;
   void notice_lost_families();
@@ -78,6 +85,8 @@ private:
   StackCapture *const stacks_;    ///< null: none are taken
   ThreadRegistry registry_;
   RingBuffer life_;
+  RingBuffer cgroup_ring_;
+  CgroupPaths cgroups_;
   std::optional<RingBuffer> cmdlines_; ///< none: they are not recorded
   CommandLines command_lines_;
   std::vector<CpuStream> cpus_;
@@ -85,6 +94,7 @@ private:
   uint64_t skipped_runs_ = 0;
   uint64_t life_lost_ = 0;
   uint64_t regions_ = 0;
+  bool warned_of_left_out_ = false;
   uint64_t somewhere_checked_ = 0;        ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
   int epoll_ = -1;

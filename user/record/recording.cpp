@@ -108,6 +108,7 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
   const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
   saved.how = "saved while the capture went on";
   saved.devices = seen_devices();
+  saved.cgroups = recorder_.cgroups().paths();
   target.begin();
   CountedOutput output(target.output(), trace_.possible_cpus);
   saved.end = monotonic_ns();
@@ -202,6 +203,7 @@ void Recording::end(const Traced::End &end) {
                              traced_.is_program() ? "; later the program " + trace_.how : "");
   trace_.finished = true;
   trace_.devices = seen_devices();
+  trace_.cgroups = recorder_.cgroups().paths();
   trace_.counts = recorder_.counts();
   trace_.life_lost = recorder_.life_lost();
   trace_.command_lines_lost = traced_.capture().cmdlines_lost();

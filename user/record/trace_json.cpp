@@ -89,8 +89,11 @@ Json thread_of(const TracedThread &thread) {
 }
 
 Json peer_of(const NamedPeer &peer) {
-  return {
+  Json json = {
       {"tid", peer.tid}, {"pid", peer.pid}, {"name", text(peer.comm)}, {"since_ns", peer.since}};
+  if (peer.cgroup)
+    json["cgroup"] = peer.cgroup;
+  return json;
 }
 
 /// One element at a time: a capture of a machine can have seen millions of threads.
@@ -253,6 +256,8 @@ void write_json(const TraceDescription &trace, const TracedThreads *threads, con
     json["idle_states"] = trace.idle_states;
   if (trace.sees_refills)
     json["sees_refills"] = true;
+  if (!trace.cgroups.empty())
+    json["cgroups"] = trace.cgroups;
   if (!trace.devices.empty())
     json["devices"] = devices_of(trace.devices);
   if (!trace.control.empty()) {

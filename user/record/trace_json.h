@@ -32,6 +32,7 @@ struct TraceDescription {
   bool cpu_holders = false;         ///< who has a CPU for which a traced thread waits is captured
   std::vector<std::string> idle_states; ///< by number; empty: none is recorded, or no names
   std::vector<DeviceName> devices;      ///< that woke threads
+  std::vector<std::string> cgroups;     ///< paths by number less 1; empty: not known
   bool sees_refills = false;            ///< it is recorded when a throttled thread may run again
   std::string user;
   FamilySet families;

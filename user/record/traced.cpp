@@ -117,6 +117,10 @@ void Traced::choose_cgroups() {
   const std::vector<CgroupChoice> &choices = options_.selection.cgroups;
   if (choices.empty())
     return;
+  if (in_cgroup_namespace())
+    print("warning: ovnitrace runs in a cgroup namespace, where the kernel's names and levels of "
+          "cgroups are not known: --cgroup, --unit and --container may find nothing; run it on the "
+          "host, or in a container without a cgroup namespace (docker run --cgroupns=host)");
   const std::vector<std::vector<std::string>> paths = capture_.choose_cgroups();
   for (size_t n = 0; n < paths.size(); n++) {
     if (paths[n].empty())

@@ -2,6 +2,7 @@
 #include "user/select/cgroup_tree.h"
 
 #include "emulator/base/error.h"
+#include "emulator/format/cgroup_names.h"
 
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kUnitTypes[] = {".service", ".scope", ".slice", ".socket", ".mount", ".swap"};
+constexpr ino_t kInitialCgroupNamespace = 0xEFFFFFFB; // PROC_CGROUP_INIT_INO, proc_ns.h
 
 bool has_word(const std::string &list, const std::string &word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
@@ -89,6 +90,15 @@ std::vector<CgroupMount> cgroup_mounts(const std::string &mounts, const std::str
   return found;
 }
 
+uint32_t old_hierarchy(const std::string &cgroups) {
+  return hierarchy_of("name=systemd", cgroups).value_or(hierarchy_of("cpu", cgroups).value_or(0));
+}
+
+bool in_cgroup_namespace(const std::string &file) {
+  struct stat status;
+  return stat(file.c_str(), &status) == 0 && status.st_ino != kInitialCgroupNamespace;
+}
+
 cgroup_name make_cgroup_name(std::string_view text, bool anywhere, bool open, uint32_t hierarchy) {
   cgroup_name name = {};
   if (text.size() >= sizeof name.text)
@@ -122,14 +132,12 @@ CgroupChoice cgroup_at(const std::string &path, const std::vector<CgroupMount> &
 }
 
 CgroupChoice cgroup_of_unit(const std::string &name) {
-  const bool has_type =
-      std::any_of(std::begin(kUnitTypes), std::end(kUnitTypes),
-                  [&](const char *type) { return name.ends_with(type) && name != type; });
   if (name.empty() || name.find('/') != name.npos)
     throw Error(
         fmt::format("--unit '{}' is no name of a unit of systemd, such as nginx.service", name),
         kExitUsage);
-  return {"--unit " + name, {make_cgroup_name(has_type ? name : name + ".service", true, false)}};
+  return {"--unit " + name,
+          {make_cgroup_name(is_unit(name) ? name : name + ".service", true, false)}};
 }
 
 std::vector<FoundCgroup> find_cgroups(const CgroupChoice &choice,

@@ -22,6 +22,14 @@ struct CgroupMount {
 std::vector<CgroupMount> cgroup_mounts(const std::string &mounts = "/proc/self/mountinfo",
                                        const std::string &cgroups = "/proc/self/cgroup");
 
+/// Returns the number of the hierarchy of version 1 in which managers of units and containers put
+/// threads; 0 if there is no such hierarchy. That is systemd's own, or else that of the controller
+/// `cpu`. `cgroups`: /proc/self/cgroup.
+uint32_t old_hierarchy(const std::string &cgroups = "/proc/self/cgroup");
+
+/// Returns whether this process is in a cgroup namespace of its own.
+bool in_cgroup_namespace(const std::string &file = "/proc/self/ns/cgroup");
+
 /// A cgroup that is there.
 struct FoundCgroup {
   chosen_cgroup cgroup = {};

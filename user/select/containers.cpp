@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
+#include "emulator/format/cgroup_names.h"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -19,11 +20,6 @@ using nlohmann::json;
 
 constexpr size_t kShortestId = 4, kShortestBareId = 12; // characters
 constexpr size_t kLargestFile = 16 << 20;               // bytes
-
-/// What cgroups of containers are called, before the id: docker, podman, containerd and nerdctl for
-/// Kubernetes, CRI-O. Below them podman has `container`. With the driver cgroupfs there is only the
-/// id.
-constexpr const char *kBeforeId[] = {"docker-", "libpod-", "cri-containerd-", "nerdctl-", "crio-"};
 
 /// Returns the contents of a file as JSON; discarded if it cannot be read.
 json parsed(const std::string &path) {
@@ -86,13 +82,14 @@ CgroupChoice cgroup_of_container(const std::string &name, const std::string &var
   if (id.empty() && is_id(name))
     id = name;
   if (!id.empty())
-    for (const char *before : kBeforeId)
-      choice.names.push_back(make_cgroup_name(before + id, true, true));
+    for (const ContainerPrefix &known : kContainerPrefixes)
+      choice.names.push_back(make_cgroup_name(std::string(known.prefix) + id, true, true));
   if (id.size() >= kShortestBareId)
     choice.names.push_back(make_cgroup_name(id, true, true));
   for (const std::string &machine : {name, escaped(name)}) {
-    choice.names.push_back(make_cgroup_name("machine-" + machine + ".scope", true, false));
-    choice.names.push_back(make_cgroup_name("systemd-nspawn@" + machine + ".service", true, false));
+    for (const MachineAffixes &around : kMachineAffixes)
+      choice.names.push_back(make_cgroup_name(
+          fmt::format("{}{}{}", around.prefix, machine, around.suffix), true, false));
     if (escaped(name) == name)
       break;
   }

@@ -216,6 +216,7 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EXT_migrate, migrate, "is put on another CPU; same state"},
       {FTrace_EXT_exec, exec,
        "execve; by a thread that is not the main one: it goes on in the main one's row"},
+      {FTrace_EXT_cgroup_move, nullptr, "is put into another cgroup; no transition"},
       {FTrace_EXT_exit, nullptr, "starts to exit; no transition yet"},
       {FTrace_EXT_snapshot, snapshot,
        "state and CPU before the capture, or when the thread passes the filters again: Unknown to "

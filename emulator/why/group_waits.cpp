@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/group_waits.h"
+
+#include "emulator/base/human.h"
+#include "emulator/format/kernel_group.h"
+#include "emulator/input/thread_group.h"
+#include "emulator/summary/table.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kUsualLines = 10;
+
+/// Returns the group of a thread that had a CPU; "" if it is no thread or not known.
+std::string_view group_of_holder(const Catalog &catalog, Culprit holder, uint32_t host,
+                                 uint64_t time) {
+  if (holder.kind() == Culprit::Kind::thread)
+    return group_of(catalog, catalog.threads[holder.number()], time);
+  if (holder.kind() != Culprit::Kind::untraced)
+    return "";
+  const PeerName *peer = find_peer(catalog.hosts[host].peers, holder.number(), time);
+  return peer ? group_of(catalog.hosts[host], *peer) : "";
+}
+
+/// Returns to which part of the waiting time a wait belongs.
+uint64_t &part_of(GroupWaits &waits, WaitKind kind, std::string_view holder) {
+  if (kind == WaitKind::throttling)
+    return waits.throttled;
+  if (holder.empty() || waits.group.empty())
+    return waits.rest;
+  if (holder == kKernelGroup)
+    return waits.system;
+  return holder == waits.group ? waits.same_group : waits.other_groups;
+}
+
+} // namespace
+
+std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &why) {
+  std::map<std::pair<uint32_t, std::string_view>, size_t> places; // by host and group
+  std::vector<GroupWaits> groups;
+  std::vector<size_t> of_thread(catalog.threads.size());
+  for (uint32_t t = 0; t < catalog.threads.size(); t++) {
+    if (!why.shown[t])
+      continue;
+    const std::string_view group = group_of(catalog, catalog.threads[t], why.range.to);
+    const auto [at, is_new] = places.try_emplace({catalog.threads[t].host, group}, groups.size());
+    if (is_new)
+      groups.emplace_back().group = group;
+    of_thread[t] = at->second;
+    GroupWaits &one = groups[at->second];
+    one.threads++;
+    one.time.running += why.threads[t].running;
+    one.time.waiting += why.threads[t].waiting;
+    one.time.blocked += why.threads[t].blocked;
+    one.time.unknown += why.threads[t].unknown;
+  }
+  for (const WaitSum &sum : why.waits) {
+    if (!why.shown[sum.thread])
+      continue;
+    GroupWaits &one = groups[of_thread[sum.thread]];
+    part_of(one, sum.kind,
+            group_of_holder(catalog, sum.holder, catalog.threads[sum.thread].host, why.range.to)) +=
+        sum.ns;
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const GroupWaits &a, const GroupWaits &b) {
+    return a.time.waiting > b.time.waiting;
+  });
+  return groups;
+}
+
+std::string group_table(const WhyInput &input, const WhyOptions &options) {
+  Table table({"CGROUP", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED", "SAME GROUP",
+               "OTHER GROUPS", "SYSTEM", "REST"});
+  const std::vector<GroupWaits> groups = group_waits(input.catalog, input.why);
+  const size_t top = options.top.value_or(kUsualLines);
+  for (size_t n = 0; n < groups.size() && (!top || n < top); n++) {
+    const GroupWaits &one = groups[n];
+    table.add({one.group.empty() ? "not known" : one.group, human_count(one.threads),
+               human_duration(one.time.running), human_duration(one.time.blocked),
+               human_duration(one.time.waiting), human_duration(one.throttled),
+               human_duration(one.same_group), human_duration(one.other_groups),
+               human_duration(one.system), human_duration(one.rest)});
+  }
+  return table.text(options.columns);
+}
+
+} // namespace ovnitrace
