@@ -96,8 +96,8 @@ TEST_F(Top, AThreadIsExplainedInTheInterval) {
   EXPECT_ANY_THROW(explain_thread(part, 99, 80));
 }
 
-/// `app` runs until 1 ms, has no quota until 3 ms, is preempted until 4 ms and runs to 5 ms, blocks
-/// in read until 7 ms, and runs from 8 to 10 ms. `hog` runs while `app` does not, to 5 ms.
+/// `app` runs until 1 ms, has no quota until 3 ms, and is preempted until 4 ms. It runs to 5 ms,
+/// blocks in read until 7 ms, and runs from 8 to 10 ms. `hog` has the CPU from 1 to 4 ms.
 class TopOfOneCpu : public ::testing::Test {
 protected:
   TopOfOneCpu() {
