@@ -23,6 +23,7 @@
 #   make install        install under PREFIX=/usr/local, below DESTDIR=
 #   make dist           pack the last commit: build/ovnitrace-VERSION.tar.gz, the same bytes each time
 #   make deb            build Debian packages of the last commit, in build/deb/
+#   make rpm            build packages for rpm of the last commit, in build/rpm/
 #   make static         build build/ovnitrace-static: convert, report, … on any Linux, without libraries
 #   make clean          remove build/
 #
@@ -111,7 +112,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help man dist deb static check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
+  help man dist deb rpm static check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -373,6 +374,9 @@ dist:
 	$(Q)git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
 	@sha256sum $(B)/$(DIST).tar.gz
 
+# Of the packages: who made the last commit.
+MAINTAINER = $(shell git log -1 --format='%an <%ae>')
+
 # The changelog has one entry, the packages that are needed to build are those of scripts/setup.sh.
 DEB := $(B)/deb/$(DIST)
 deb: dist
@@ -384,11 +388,21 @@ deb: dist
 	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
 	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
 	$(Q)rm $(DEB)/debian/license
+	$(Q)sed -i 's/@MAINTAINER@/$(MAINTAINER)/' $(DEB)/debian/control
 	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
-	  " -- $$(sed -n 's/^Maintainer: //p' $(DEB)/debian/control)  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
+	  ' -- $(MAINTAINER)  '"$$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
 	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b
 	@ls $(B)/deb/*.deb
+
+# Outside of distributions with rpm, its database does not know what is installed.
+rpm: dist
+	$(Q)rm -rf $(B)/rpm && mkdir -p $(B)/rpm
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e 's/@MAINTAINER@/$(MAINTAINER)/' \
+	  -e "s/@DATE@/$$(LC_ALL=C date -ud @$(EPOCH) '+%a %b %d %Y')/" packaging/rpm/ovnitrace.spec >$(B)/rpm/ovnitrace.spec
+	$(Q)rpmbuild -bb $$(rpm -q rpm >/dev/null || echo --nodeps) --define '_topdir $(CURDIR)/$(B)/rpm' \
+	  --define '_sourcedir $(CURDIR)/$(B)' --define '_rpmdir $(CURDIR)/$(B)/rpm' $(B)/rpm/ovnitrace.spec
+	@ls $(B)/rpm/*/*.rpm
 
 static: $(B)/ovnitrace-static
 $(B)/ovnitrace-static: $(call objects,emulator/cli/main.cpp packaging/static_fmt.cpp) $(B)/libemulator.a
