@@ -86,7 +86,7 @@ $(file >$(B)/flags.new,$(FLAGS))
 $(shell cmp -s $(B)/flags.new $(B)/flags || cp $(B)/flags.new $(B)/flags)
 endif
 
-find = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
+find = $(sort $(shell find $(1) -type f -name '$(2)' 2>/dev/null))
 objects = $(patsubst %,$(B)/obj/%.o,$(1))
 
 EMULATOR_SRC := $(filter-out emulator/cli/main.cpp,$(call find,emulator,*.cpp))
@@ -264,7 +264,7 @@ $(B)/$(SO): $(call objects,$(LIB_SRC))
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf $(SO) $(B)/libovnitrace.so
 
--include $(call find,$(filter-out $(B)/mutate,$(wildcard $(B)/*)),*.d)
+-include $(call find,$(filter-out $(B)/mutate $(B)/deb $(B)/rpm,$(wildcard $(B)/*)),*.d)
 
 # The scripts install what is missing and call make for the rest: this one may have begun before the
 # tools were there.
