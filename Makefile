@@ -325,7 +325,7 @@ ifeq ($(CROSS_COMPILE),)
 MAN_BY := $(B)/ovnitrace
 else
 $(MAN_BY):
-	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= $@
+	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= CC=gcc CXX=g++ $@
 endif
 FORMAT_PAGES := format config models sql perfetto stacks ovni shark
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md))
@@ -371,20 +371,19 @@ install: $(B)/ovnitrace lib $(B)/man/made
 DIST := ovnitrace-$(VERSION)
 dist:
 	$(Q)mkdir -p $(B)
-	$(Q)git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
+	$(Q)git -c tar.umask=0002 archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
 	@sha256sum $(B)/$(DIST).tar.gz
 
 # Of the packages: who made the last commit.
 MAINTAINER = $(shell git log -1 --format='%an <%ae>')
 
-# The changelog has one entry, the packages that are needed to build are those of scripts/setup.sh.
+# The changelog has one entry. CROSS_COMPILE builds packages for another machine.
 DEB := $(B)/deb/$(DIST)
 deb: dist
 	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb
 	$(Q)cp $(B)/$(DIST).tar.gz $(B)/deb/ovnitrace_$(VERSION).orig.tar.gz
 	$(Q)tar -xf $(B)/$(DIST).tar.gz -C $(B)/deb && cp -R $(DEB)/packaging/debian $(DEB)/debian
-	$(Q)needed=$$(sed -n 's/^build  *\([^ ]*\).*/\1/p' scripts/setup.sh | grep -vx 'make\|g++'); \
-	  sed -i "s/@BUILD_DEPENDS@/$$(echo lowdown $$needed | sed 's/ /, /g')/" $(DEB)/debian/control
+	$(Q)sed -i "s/@BUILD_DEPENDS@/$$(packaging/build_depends.sh)/" $(DEB)/debian/control
 	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
 	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
 	$(Q)rm $(DEB)/debian/license
@@ -392,7 +391,8 @@ deb: dist
 	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
 	  ' -- $(MAINTAINER)  '"$$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
-	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b
+	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b \
+	  $(if $(CROSS_COMPILE),-Pcross -a$$(dpkg-architecture -t$(CROSS_COMPILE:%-=%) -qDEB_HOST_ARCH))
 	@ls $(B)/deb/*.deb
 
 # Outside of distributions with rpm, its database does not know what is installed.
