@@ -14,7 +14,7 @@ bool is_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Returns the container of a part of a path; empty: it is none.
+/// Returns the container of a part of a path; empty if it is not one.
 std::string container_of(std::string_view part) {
   for (const MachineAffixes &around : kMachineAffixes)
     if (part.starts_with(around.prefix) && part.ends_with(around.suffix) &&
@@ -36,7 +36,7 @@ std::string container_of(std::string_view part) {
 }
 
 /// Returns the uid of the pod of a part, as in "kubepods-burstable-podUID.slice" and "podUID";
-/// empty: it is none.
+/// empty if it is not one.
 std::string pod_of(std::string_view part) {
   if (part.ends_with(kSliceType))
     part.remove_suffix(kSliceType.size());

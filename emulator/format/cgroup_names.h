@@ -34,7 +34,7 @@ inline constexpr std::string_view kSliceType = ".slice";
 /// Returns whether a name is that of a unit.
 bool is_unit(std::string_view name);
 
-/// A cgroup. Texts are printable, and empty where there is none.
+/// A cgroup. Texts are printable. What does not exist is empty.
 struct Cgroup {
   std::string path;      ///< below the root of its hierarchy
   std::string unit;      ///< the innermost unit that it is in; a slice only if there is no other
