@@ -31,7 +31,7 @@ RecordArguments attached() {
   return arguments;
 }
 
-/// Returns the error, empty if there is none.
+/// Returns the error, empty if it is right.
 std::string error_of(const RecordArguments &arguments) {
   try {
     checked(arguments);
@@ -283,7 +283,7 @@ TEST(CheckedOptions, NotesAndAMissingSchedulerAreSaid) {
   EXPECT_EQ(printed([&](auto &a) { families(a), a.options.quiet = true; }), "");
 }
 
-/// The error for a name; empty if there is none.
+/// The error for a name; empty if the name is right.
 std::string trigger_error(const std::string &name, FamilySet families = default_families()) {
   try {
     trigger_code(name, families);
