@@ -6,6 +6,8 @@ import {drawArrows} from '../../emulator/report/page/arrows.js';
 import {COOLING, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
 import {fakeContext, makeTrace} from './fake.mjs';
 
+let lineWidth; // of the last line
+
 /// Thread 1 is woken by thread 0 at 130 and leaves for thread 2 at 160; an untraced one wakes it.
 function drawn(slice, {from = 0, to = 1000, rows = [[0, 0], [1, 22], [2, 44]]} = {}) {
   const {context, calls} = fakeContext();
@@ -18,6 +20,7 @@ function drawn(slice, {from = 0, to = 1000, rows = [[0, 0], [1, 22], [2, 44]]} =
     trace, view: {from, to}, selected: slice === undefined ? null : {thread: 1, slice: trace.first[1] + slice},
     colors: {ui: name => name, css: {[COOLING]: 'orange'}},
     rows: {rowOf: new Map(rows.map(([thread, top]) => [thread, {top, height: 22}]))}}});
+  lineWidth = context.lineWidth;
   return calls;
 }
 const wakeup = [
@@ -31,6 +34,7 @@ const unknown = [
 
 test('a wakeup is an arrow from the waker, or a short dashed one from nobody in the rows', () => {
   assert.deepEqual(drawn(0), [...wakeup, ...unknown]);
+  assert.equal(lineWidth, 1.5);
 });
 
 test('a thread that left has an arrow to the one that ran instead', () => {

@@ -264,7 +264,7 @@ TEST_F(DiffReport, SeveralRunsHaveAMedianAndASpread) {
 TEST_F(DiffReport, TheTableOfSeveralRunsHasTenCauses) {
   std::vector<RunTimes> side(1);
   for (char call = 'a'; call < 'a' + 11; call++)
-    side[0].path[{.group = app, .kind = Kind::blocked, .call = {call}}] = uint64_t(call);
+    side[0].path[{.group = app, .kind = Kind::blocked, .call = {call}}] = uint8_t(call);
   const std::string lines = repeat_text(side, runs.names, 100);
   EXPECT_NE(lines.find("in b "), lines.npos) << lines;
   EXPECT_EQ(lines.find("in a "), lines.npos) << "the eleventh";

@@ -2,6 +2,7 @@
 // `ovnitrace report`: what is packed into the page is the stream of slices, and nothing of a trace
 // is HTML there.
 #include "emulator/base/error.h"
+#include "emulator/critical/path.h"
 #include "emulator/input/stacks.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/report/write_report.h"
@@ -215,6 +216,99 @@ TEST_F(PageReport, TheHeaderHasTheLatenciesOfAllThreads) {
   }
   cpu.at(20000).stop();
   EXPECT_EQ(page().header["latency"], json::parse(R"({"count": 9, "p50": 5, "p99": 9, "max": 9})"));
+}
+
+TEST_F(PageReport, TheHeaderHasTheStatesInWordsAndColours) {
+  trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1).at(200).stop();
+  const json header = page().header;
+  Texts states;
+  for (const json &state : header["states"])
+    states.push_back(fmt::format("{} {} {} {} {}", state["name"].get<std::string>(),
+                                 state["color"].get<std::string>(),
+                                 state["pattern"].get<std::string>(),
+                                 state["waits"].get<std::string>(), state["stacked"].get<bool>()));
+  EXPECT_EQ(states,
+            (Texts{"unknown #000000 dots nothing false", "running #00af7d none nothing true",
+                   "paused #424a60 none other false", "dead #1e1e22 none nothing false",
+                   "cooling #cd4b00 hatched cpu true", "warming #aac8ff vertical cpu true",
+                   "throttled #ebcd00 horizontal other true"}));
+  EXPECT_EQ(header["state_order"], json::parse("[1, 4, 5, 6, 2, 3, 0]"));
+  EXPECT_EQ(header["states"][4]["label"], "Cooling");
+  EXPECT_EQ(header["states"][4]["term"], "preempted");
+  EXPECT_EQ(header["states"][4]["meaning"], "preempted, waits for a CPU");
+  EXPECT_EQ(header["alarm"], "#ff00ff");
+  EXPECT_EQ(header["series"][0], "#56b4e9");
+  EXPECT_EQ(header["series"].size(), 12u);
+  EXPECT_EQ(header["chains"], json::array());
+  EXPECT_EQ(header["grain"], 0);
+  EXPECT_EQ(header["coarse_threads"], 0);
+  EXPECT_EQ(header["slices"], 1);
+  EXPECT_EQ(header["reason_names"].at(std::to_string(FTRACE_OFFCPU_PREEMPTED)), "preempted");
+  EXPECT_FALSE(header.contains("critical_path")) << "nobody asked for it";
+}
+
+TEST_F(PageReport, TheHeaderHasTheThreadsAndTheirCommandLines) {
+  trace.json(R"({"version": 1, "command_lines": [{"pid": 11, "since_ns": 0, "text": "a -x"}],
+                 "threads": []})");
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 12, 11, "b");
+  cpu.dispatch(1).at(150).sleep(1, 12).dispatch(2).at(200).stop();
+  const json threads = page().header["threads"];
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_EQ(threads[0], json::parse(R"({"tid": 11, "pid": 11, "node": 0, "name": "a", "slices": 2,
+                                        "start": 0, "command_line": "a -x"})"));
+  EXPECT_EQ(threads[1]["tid"], 12);
+  EXPECT_FALSE(threads[1].contains("command_line")) << "the process's is the main thread's";
+}
+
+TEST_F(PageReport, TheWaitsHaveTheirHolders) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(1100).epilogue(1, 22).dispatch(2).at(1400).epilogue(2, 11).dispatch(1);
+  cpu.at(1450).epilogue(1, 22).dispatch(2).at(1480).sleep(2, 11).dispatch(1).at(1500).stop();
+  const json waits = page().header["waits"];
+  const json a = {{"name", "a (11)"}, {"thread", 0}, {"known", true}};
+  const json b = {{"name", "b (22)"}, {"thread", 1}, {"known", true}};
+  json sum_a = a, sum_b = b, part = b;
+  sum_a.update({{"waiter", 1}, {"ns", 50}});
+  sum_b.update({{"waiter", 0}, {"ns", 330}});
+  part["ns"] = 300;
+  EXPECT_EQ(waits["sums"], json::array({sum_b, sum_a})) << waits;
+  EXPECT_EQ(waits["left_out"], 0);
+  ASSERT_EQ(waits["longest"].size(), 3u) << waits;
+  EXPECT_EQ(waits["longest"][0],
+            json({{"waiter", 0}, {"start", 100}, {"more", false}, {"parts", json::array({part})}}));
+}
+
+TEST_F(PageReport, TheCriticalPathIsAPartUnlessItIsLarge) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  for (uint64_t n = 0; n < 20'000; n++)
+    cpu.at(1100 + 200 * n)
+        .epilogue(1, 22)
+        .dispatch(2)
+        .at(1200 + 200 * n)
+        .epilogue(2, 11)
+        .dispatch(1);
+  cpu.at(4'001'500).end(1, 11).stop();
+  trace.write();
+  const auto open = [this] { return open_trace({{dir.path()}}, sink); };
+  const std::string file = out / "page.html";
+  for (const uint64_t most : {kDefaultPageBytes, uint64_t(400'000)}) {
+    CriticalPath path = critical_path(*open(), {}, {}, {.tid = 11, .section = {}});
+    WriteReportOptions options{file, most, {}};
+    options.path = &path;
+    result = write_report(dir.path(), {}, open, options);
+    const PackedPage packed(test::text_of(file));
+    const bool left_out = most != kDefaultPageBytes;
+    EXPECT_EQ(result.path_left_out, left_out);
+    EXPECT_EQ(packed.header.contains("critical_path"), !left_out);
+    EXPECT_EQ(packed.parts.at("critical_path").empty(), left_out);
+    if (left_out)
+      continue;
+    EXPECT_EQ(packed.header["critical_path"]["thread"], 0);
+    EXPECT_EQ(packed.header["critical_path"]["from"], 0);
+    EXPECT_EQ(packed.header["critical_path"]["causes"].size(), size_t(kCauses));
+    EXPECT_EQ(packed.parts.at("critical_path").substr(0, 3), std::string({100, 0, 0}))
+        << "it runs for 100 ns";
+  }
 }
 
 // Their indices are those of all hosts; a time is from the earliest start.

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options of recording together: defaults, limits, and what excludes what. Events for --trigger.
+#include "emulator/base/error.h"
+#include "user/cli/checked_options.h"
+#include "user/cli/trigger.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
+const char *const kChain = "start:enter_func:f";
+
+/// Arguments of `ovnitrace record -- app`, with the sizes that a small memory cgroup cannot change.
+RecordArguments app() {
+  RecordArguments arguments;
+  arguments.options.command = {"app"};
+  arguments.options.quiet = true;
+  return arguments;
+}
+RecordArguments attached() {
+  RecordArguments arguments = app();
+  arguments.options.command.clear();
+  arguments.options.pids = {1};
+  return arguments;
+}
+
+/// Returns the error, empty if it is right.
+std::string error_of(const RecordArguments &arguments) {
+  try {
+    checked(arguments);
+    return "";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), kExitUsage) << error.what();
+    return error.what();
+  }
+}
+
+using Change = std::function<void(RecordArguments &)>;
+
+TEST(CheckedOptions, DefaultsAreSet) {
+  const RecordOptions options = checked(app());
+  EXPECT_EQ(options.chunk_bytes, kMiB);
+  EXPECT_EQ(options.spare_chunks, 16u);
+  EXPECT_EQ(options.ring_bytes, 8 * kMiB);
+  EXPECT_EQ(options.buffer.kind, BufferKind::kJtn);
+  EXPECT_EQ(options.compress_level, 1);
+  EXPECT_EQ(options.stacks, 0u);
+  EXPECT_EQ(options.trigger_saves, 0u);
+  EXPECT_FALSE(options.all);
+  EXPECT_FALSE(options.region_by_thread);
+}
+
+TEST(CheckedOptions, AChunkIsASixteenthOfASmallBuffer) {
+  const auto chunk = [](const std::string &buffer) {
+    RecordArguments arguments = app();
+    arguments.buffer = buffer;
+    return checked(arguments).chunk_bytes;
+  };
+  EXPECT_EQ(chunk("last:64K"), 4 * kKiB);
+  EXPECT_EQ(chunk("last:8K"), 4 * kKiB) << "the least";
+  EXPECT_EQ(chunk("stop:1M"), 64 * kKiB);
+  EXPECT_EQ(chunk("stop:32M"), kMiB) << "the default is the most";
+}
+
+TEST(CheckedOptions, SizesHaveLimits) {
+  const auto sized = [](uint64_t ring, uint64_t chunk) {
+    RecordArguments arguments = app();
+    arguments.options.ring_bytes = ring;
+    arguments.options.chunk_bytes = chunk;
+    arguments.options.spare_chunks = 1;
+    return arguments;
+  };
+  EXPECT_EQ(checked(sized(64 * kKiB, 4 * kKiB)).ring_bytes, 64 * kKiB);
+  EXPECT_EQ(checked(sized(64 * kKiB + 1, 4 * kKiB)).ring_bytes, 128 * kKiB) << "a power of 2";
+  EXPECT_EQ(error_of(sized(64 * kKiB - 1, kMiB)),
+            "--ring-size: 65535 bytes are out of range; give 64 KiB to 1024 MiB");
+  EXPECT_EQ(error_of(sized((1 << 30) + 1, kMiB)).find("--ring-size: 1073741825 bytes"), 0u);
+  EXPECT_EQ(error_of(sized(kMiB, 4 * kKiB - 1)),
+            "--chunk-size: 4095 bytes are out of range; give 4 KiB to 256 MiB");
+  EXPECT_EQ(error_of(sized(kMiB, 256 * kMiB + 1)).find("--chunk-size: 268435457 bytes"), 0u);
+}
+
+TEST(CheckedOptions, ABufferHasTwoChunks) {
+  RecordArguments arguments = app();
+  arguments.options.chunk_bytes = 8 * kKiB;
+  arguments.buffer = "last:16K";
+  EXPECT_EQ(error_of(arguments), "");
+  arguments.options.chunk_bytes++;
+  EXPECT_EQ(error_of(arguments),
+            "--buffer last:16K: too small for two chunks of 8193 bytes (--chunk-size)");
+  arguments.buffer = "stop:16K";
+  EXPECT_EQ(error_of(arguments), "");
+}
+
+TEST(CheckedOptions, LevelsOfCompressionAreUnderstood) {
+  RecordArguments arguments = app();
+  arguments.compress = "0";
+  EXPECT_EQ(checked(arguments).compress_level, 0);
+  arguments.compress = "7";
+  EXPECT_EQ(checked(arguments).compress_level, 7);
+  arguments.compress = "x";
+  EXPECT_NE(error_of(arguments), "");
+}
+
+TEST(CheckedOptions, SkipAndLengthAreAChain) {
+  const auto chain = [](uint64_t skip, uint64_t length) {
+    RecordArguments arguments = app();
+    arguments.skip = skip;
+    arguments.length = length;
+    return checked(arguments).control;
+  };
+#ifdef __x86_64__
+  EXPECT_EQ(chain(5, 0), std::vector<std::string>{"start:icount:5"});
+  EXPECT_EQ(chain(0, 7), std::vector<std::string>{"stop:icount:7"});
+  EXPECT_EQ(chain(5, 7), std::vector<std::string>{"start:icount:5,stop:icount:7"});
+#endif
+  EXPECT_TRUE(chain(0, 0).empty());
+  RecordArguments both = app();
+  both.skip = 5;
+  both.options.control = {kChain};
+  EXPECT_EQ(error_of(both), "--skip and --length do not go with --control: write --control "
+                            "start:icount:5, which they are short for");
+}
+
+TEST(CheckedOptions, WhatExcludesWhat) {
+  struct {
+    RecordArguments from;
+    Change change;
+    const char *start; ///< of the error; empty: it is right
+  } const cases[] = {
+      {attached(), [](auto &) {}, ""},
+      {attached(), [](auto &a) { a.options.children = false; }, ""},
+      {app(), [](auto &a) { a.options.children = false; }, "--no-children goes with -p PID"},
+      {app(), [](auto &a) { a.options.command.clear(); }, "nothing to trace: give a program"},
+      {app(), [](auto &a) { a.options.command.clear(), a.options.all = true; }, ""},
+      {app(), [](auto &a) { a.options.pids = {1}; },
+       "either a program after -- or -p PID, not both"},
+      {attached(), [](auto &a) { a.options.user = "me"; },
+       "-u NAME runs a program as another user: give a program after --"},
+      {app(), [](auto &a) { a.options.user = "me"; }, ""},
+      {app(), [](auto &a) { a.options.directory = "-"; }, "-o -: a trace is a directory of files"},
+      {app(), [](auto &a) { a.dry_run = true; },
+       "--dry-run lists threads that are alive: leave the program out"},
+      {attached(), [](auto &a) { a.dry_run = true; }, ""},
+      {app(), [](auto &a) { a.options.selection.asked = {"--uid 1"}; }, ""},
+      {app(),
+       [](auto &a) { a.options.selection.asked = {"--uid 1"}, a.options.control = {kChain}; },
+       "--uid 1 does not go with --control, whose chains need all threads of a process"},
+      {app(), [](auto &a) { a.options.key_file = "k"; }, "--key goes with --send tcp://HOST:PORT"},
+      {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.key_file = "k"; }, ""},
+      {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.directory = "d"; },
+       "either --send or -o DIR (-f), not both"},
+      {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.force = true; },
+       "either --send or -o DIR (-f), not both"},
+      {app(), [](auto &a) { a.options.send = "tcp://h:0"; },
+       "--send tcp://h:0: nobody listens on port 0"},
+      {app(), [](auto &a) { a.options.send = "udp://h:1"; },
+       "--send udp://h:1: a capture is sent over TCP"},
+      {app(), [](auto &a) { a.region = "thread"; }, "--region goes with --control CHAIN"},
+      {app(), [](auto &a) { a.options.early_out = true; }, "--early-out goes with --control CHAIN"},
+      {app(), [](auto &a) { a.options.control = {kChain}, a.region = "thread"; }, ""},
+      {app(), [](auto &a) { a.options.control = {kChain}, a.options.early_out = true; }, ""},
+      {attached(), [](auto &a) { a.options.control = {kChain}; }, ""},
+      {attached(), [](auto &a) { a.options.control = {kChain}, a.options.early_out = true; },
+       "--early-out ends the program that ovnitrace has started: it does not go with -p"},
+      {app(), [](auto &a) { a.options.control = {kChain}, a.options.all = true; },
+       "--control does not go with -a"},
+      {app(), [](auto &a) { a.options.control = {kChain}, a.options.families = {}; },
+       "--control needs the scheduler's events, which --filter leaves out: add +task"},
+      {app(), [](auto &a) { a.stack_depth = 1; }, "--stack-depth goes with --stacks"},
+      {app(), [](auto &a) { a.stack_depth = 1, a.stacks = "user"; }, ""},
+      {app(), [](auto &a) { a.options.debuginfod = true; },
+       "--debuginfod fetches names for stacks: add --stacks"},
+      {app(), [](auto &a) { a.stacks = "user", a.options.families = {}; },
+       "--stacks needs the scheduler's events, which --filter leaves out: add +task"},
+      {app(), [](auto &a) { a.options.families = {}; }, ""},
+      {app(), [](auto &a) { a.options.probe_files = {"f"}, a.options.families = {}; },
+       "--probe is for user events, which --filter leaves out: add +user to it"},
+      {app(), [](auto &a) { a.options.trigger_saves = 1; },
+       "--max-saves goes with --trigger EVENT"},
+      {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger goes with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.trigger = "task_end", a.buffer = "stop:1M"; },
+       "--trigger goes with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.trigger = "region_stop", a.buffer = "last:1M"; },
+       "--trigger region_stop goes with --control CHAIN"},
+  };
+  for (size_t n = 0; n < std::size(cases); n++) {
+    RecordArguments arguments = cases[n].from;
+    cases[n].change(arguments);
+    const std::string error = error_of(arguments);
+    EXPECT_EQ(error.substr(0, *cases[n].start ? strlen(cases[n].start) : error.size()),
+              cases[n].start)
+        << n;
+  }
+}
+
+TEST(CheckedOptions, FiltersAloneAreOfTheMachine) {
+  RecordArguments arguments = app();
+  arguments.options.selection.asked = {"--uid 1"};
+  EXPECT_FALSE(checked(arguments).all);
+  arguments.options.command.clear();
+  EXPECT_TRUE(checked(arguments).all);
+  arguments.options.pids = {1};
+  EXPECT_FALSE(checked(arguments).all);
+}
+
+TEST(CheckedOptions, ARegionIsOfAThreadIfAskedFor) {
+  RecordArguments arguments = app();
+  arguments.options.control = {kChain};
+  EXPECT_FALSE(checked(arguments).region_by_thread);
+  arguments.region = "global";
+  EXPECT_FALSE(checked(arguments).region_by_thread);
+  arguments.region = "thread";
+  EXPECT_TRUE(checked(arguments).region_by_thread);
+}
+
+TEST(CheckedOptions, AnEndlessChainCannotEndTheProgram) {
+  RecordArguments arguments = app();
+  arguments.options.control = {std::string(kChain) + ",stop:exit_func:f,repeat"};
+  EXPECT_EQ(error_of(arguments), "");
+  arguments.options.early_out = true;
+  EXPECT_NE(error_of(arguments).find("--early-out: this chain repeats endlessly"),
+            std::string::npos)
+      << error_of(arguments);
+}
+
+TEST(CheckedOptions, ATriggerSavesTenTimes) {
+  RecordArguments arguments = app();
+  arguments.buffer = "last:1M";
+  arguments.trigger = "task_end";
+  RecordOptions options = checked(arguments);
+  EXPECT_EQ(options.trigger, FTrace_EVT_task_end);
+  EXPECT_EQ(options.trigger_saves, 10u);
+  EXPECT_FALSE(options.save_on_region_stop);
+  arguments.options.trigger_saves = 3;
+  EXPECT_EQ(checked(arguments).trigger_saves, 3u);
+  arguments.trigger = "region_stop";
+  arguments.options.control = {kChain};
+  options = checked(arguments);
+  EXPECT_TRUE(options.save_on_region_stop);
+  EXPECT_EQ(options.trigger, 0);
+}
+
+TEST(CheckedOptions, StacksHaveADepthAndParts) {
+  RecordArguments arguments = app();
+  arguments.stacks = "user";
+  const uint32_t user = checked(arguments).stacks;
+  EXPECT_NE(user, 0u);
+  EXPECT_EQ(checked(arguments).stack_depth, RecordOptions().stack_depth);
+  arguments.stack_depth = 5;
+  EXPECT_EQ(checked(arguments).stack_depth, 5u);
+  arguments.stacks = "kernel";
+  EXPECT_NE(checked(arguments).stacks, user);
+}
+
+TEST(CheckedOptions, NotesAndAMissingSchedulerAreSaid) {
+  const auto printed = [](const Change &change) {
+    RecordArguments arguments = app();
+    arguments.options.quiet = false;
+    change(arguments);
+    testing::internal::CaptureStderr();
+    checked(arguments);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(printed([](auto &) {}), "");
+  EXPECT_EQ(printed([](auto &a) { a.notes = {"one", "two"}; }), "ovnitrace: one\novnitrace: two\n");
+  EXPECT_EQ(printed([](auto &a) { a.notes = {"one"}, a.options.quiet = true; }), "");
+  EXPECT_EQ(printed([](auto &a) { a.options.families = {}; }),
+            "ovnitrace: warning: without sched no states are shown\n");
+  const auto families = [](RecordArguments &a) {
+    a.options.families = FamilySet(1u << FTRACE_FAMILY_SIGNAL | 1u << FTRACE_FAMILY_TIMER);
+  };
+  EXPECT_NE(printed(families).find("ovnitrace: warning: without sched no states are shown; "
+                                   "--filter +"),
+            std::string::npos);
+  EXPECT_EQ(printed([&](auto &a) { families(a), a.options.quiet = true; }), "");
+}
+
+/// The error for a name; empty if the name is right.
+std::string trigger_error(const std::string &name, FamilySet families = default_families()) {
+  try {
+    trigger_code(name, families);
+    return "";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), kExitUsage);
+    return error.what();
+  }
+}
+
+TEST(Trigger, IsAnEventOfAFamilyThatIsCaptured) {
+  EXPECT_EQ(trigger_code("task_end", default_families()), FTrace_EVT_task_end);
+  EXPECT_EQ(trigger_error("task_end", {}),
+            "--trigger task_end: its family is not captured: add --filter +sched");
+  EXPECT_EQ(trigger_error("nothing").find("--trigger nothing: there is no such event. There are:\n"
+                                          "  region_stop (with --control)\n"),
+            0u);
+  EXPECT_EQ(trigger_error("help").find("--trigger takes one of these events:\n"), 0u);
+}
+
+TEST(Trigger, TheListHasTheOptionThatAFamilyNeeds) {
+  const std::string all = trigger_error("help", families_that_can_be()),
+                    few = trigger_error("help", {});
+  EXPECT_EQ(all.find("with --filter"), std::string::npos) << all;
+  EXPECT_NE(few.find(" (with --filter +sched)\n"), std::string::npos) << few;
+  EXPECT_NE(few.find("task_dispatch, "), std::string::npos) << few;
+}
+
+TEST(Trigger, NeitherTheTracersOwnRecordsNorThoseOfSharkAreOffered) {
+  const std::string names = "," + trigger_names() + ",";
+  EXPECT_EQ(names.find(",help,region_stop,"), 0u);
+  for (const char *name : {"trace_start", "trace_stop", "blackout_start", "blackout_end", "ipoint",
+                           "data_pointer", "task_begin_cycle", "task_end_cycle", "task_schedule",
+                           "task_timer", "task_disable", "task_wcet_violation"})
+    EXPECT_EQ(names.find("," + std::string(name) + ","), std::string::npos) << name;
+  EXPECT_EQ(names.find(",EXT_"), std::string::npos);
+  EXPECT_EQ(names.find(",filter_"), std::string::npos);
+  for (const char *name : {"task_end", "task_dispatch", "user_event_1"})
+    EXPECT_NE(names.find("," + std::string(name) + ","), std::string::npos) << name;
+}
+
+} // namespace
+} // namespace ovnitrace

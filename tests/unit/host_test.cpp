@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is recorded of this machine, and what its processes map: compared with other ways to ask.
+#include "user/record/host.h"
+#include "user/stacks/mapping_events.h"
+#include "user/stacks/mappings.h"
+
+#include <ovnitrace/ftrace_codes.h>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace ovnitrace {
+namespace {
+
+TEST(Host, IsThisOneWithItsCpus) {
+  utsname names;
+  ASSERT_EQ(uname(&names), 0);
+  const auto cpus = uint32_t(sysconf(_SC_NPROCESSORS_CONF));
+  const Host host = describe_host(cpus + 1);
+  EXPECT_EQ(host.name, names.nodename);
+  EXPECT_EQ(host.kernel, names.release);
+  EXPECT_EQ(host.machine, names.machine);
+  EXPECT_FALSE(cpu_is_present(cpus));
+  for (const CpuTopology &cpu : host.cpus) {
+    EXPECT_LT(cpu.cpu, cpus);
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu.cpu);
+    int core = -2, package = -2;
+    std::ifstream(folder + "/topology/core_id") >> core;
+    std::ifstream(folder + "/topology/physical_package_id") >> package;
+    EXPECT_EQ(cpu.core, core);
+    EXPECT_EQ(cpu.package, package);
+    EXPECT_TRUE(cpu.node < 0 ||
+                std::filesystem::exists(folder + "/node" + std::to_string(cpu.node)));
+  }
+  if (cpu_is_present(0)) {
+    ASSERT_FALSE(host.cpus.empty());
+    EXPECT_EQ(host.cpus[0].cpu, 0u);
+  }
+  EXPECT_TRUE(describe_host(0).cpus.empty());
+}
+
+TEST(Host, NamesTheDevicesThatAreAskedFor) {
+  std::ifstream stats("/proc/diskstats");
+  uint32_t major = 0, minor = 0;
+  std::string name;
+  if (!(stats >> major >> minor >> name))
+    GTEST_SKIP() << "this machine has no block device";
+  const uint32_t number = major << FTRACE_DEVICE_MAJOR_SHIFT | minor, none = UINT32_MAX;
+  const uint32_t asked[] = {none, number, 0};
+  const std::vector<DeviceName> found = named_devices(asked);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].number, number);
+  EXPECT_EQ(found[0].name, name);
+  EXPECT_TRUE(named_devices({}).empty());
+}
+
+TEST(LivingMappings, AreThoseOfTheProcess) {
+  Mappings mappings;
+  read_mappings(uint32_t(getpid()), mappings);
+  const uint32_t life = mappings.life(uint32_t(getpid()), 1);
+  const auto address = reinterpret_cast<uint64_t>(&_exit); // in the C library, or a stub of ours
+  const Mappings::Place place = mappings.find(life, 1, address);
+  EXPECT_TRUE(place.known);
+  ASSERT_LT(place.file, mappings.files().size());
+  const CodeFile &file = mappings.files()[place.file];
+  struct stat status;
+  ASSERT_EQ(stat(file.path.c_str(), &status), 0) << file.path;
+  EXPECT_EQ(file.inode, status.st_ino);
+  EXPECT_EQ(mappings.first_uses()[place.file].pid, uint32_t(getpid()));
+  EXPECT_FALSE(mappings.find(life, 1, reinterpret_cast<uint64_t>(&mappings)).known)
+      << "the stack is no code";
+  std::vector<std::string> paths;
+  for (const CodeFile &one : mappings.files())
+    paths.push_back(one.path);
+  EXPECT_NE(std::find(paths.begin(), paths.end(), std::filesystem::read_symlink("/proc/self/exe")),
+            paths.end());
+  for (const std::string &path : paths)
+    EXPECT_TRUE(path == "[vdso]" || (path.starts_with('/') && !path.ends_with('\n'))) << path;
+}
+
+TEST(LivingMappings, OfAProcessThatIsGoneAreNone) {
+  Mappings mappings;
+  read_mappings(UINT32_MAX, mappings);
+  EXPECT_TRUE(mappings.files().empty());
+}
+
+} // namespace
+} // namespace ovnitrace
