@@ -120,4 +120,15 @@ TEST_F(Loss, IsShownAndNothingIsInvented) {
         << thread.rows[row] << " is in state " << states[row] << " while nothing is known";
 }
 
+using CrowdedMachine = CaptureTest;
+
+/// The threads of ovnitrace get a CPU although hundreds of others want one, and wait for none that
+/// does not.
+TEST_F(CrowdedMachine, RecordsStacksWithoutLoss) {
+  record({installed("crowded")}, {"--stacks=user"});
+  const TraceRecord told = read_trace_json(trace());
+  EXPECT_GT(told.logged, 1'000'000u);
+  EXPECT_EQ(told.lost + told.life_lost, 0u);
+}
+
 } // namespace ovnitrace::test

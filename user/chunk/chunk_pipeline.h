@@ -4,6 +4,7 @@
 
 #include "emulator/format/chunk_frame.h"
 #include "user/chunk/chunk_destination.h"
+#include "user/chunk/inheriting_mutex.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -71,7 +72,7 @@ private:
   ChunkDestination &output_;
   const PipelineCompression compression_;
   const Done done_;
-  std::mutex mutex_;
+  InheritingMutex mutex_;
   std::condition_variable added_, changed_; ///< for who compresses; for who writes
   Items items_;                             ///< in their order
   Items taken_;                             ///< by who writes

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "user/chunk/chunk_pipeline.h"
+#include "user/chunk/inheriting_mutex.h"
 
 #include <list>
 #include <memory>
@@ -51,7 +52,7 @@ private:
   ChunkDestination &output_;
   const size_t waiting_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  mutable std::mutex mutex_;
+  mutable InheritingMutex mutex_;
   std::vector<Chunk *> free_;
   std::list<Chunk> gap_chunks_;  ///< in the line, in the place of what was dropped
   size_t under_way_ = 0;         ///< chunks in the line, without those

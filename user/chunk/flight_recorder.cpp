@@ -161,7 +161,7 @@ ForgottenStates::Chunks FlightRecorder::kept_in(const std::vector<History> &hist
 
 /// Chunks are shared with those who write them, so that recording never waits for a save.
 uint64_t FlightRecorder::write(ChunkDestination &output, std::optional<uint64_t> end) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   std::vector<History> histories = histories_;
   const ForgottenStates states = states_;
   lock.unlock();

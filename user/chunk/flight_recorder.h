@@ -4,6 +4,7 @@
 
 #include "user/chunk/chunk_destination.h"
 #include "user/chunk/forgotten_states.h"
+#include "user/chunk/inheriting_mutex.h"
 
 #include <atomic>
 #include <cstdint>
@@ -71,7 +72,7 @@ private:
   const uint64_t bytes_per_cpu_;
   const size_t chunk_records_;
   std::vector<Chunk> filling_; ///< by CPU
-  std::mutex mutex_;
+  InheritingMutex mutex_;
   std::vector<History> histories_; ///< by CPU
   ForgottenStates states_;
   uint16_t trigger_ = 0; ///< code, 0: none

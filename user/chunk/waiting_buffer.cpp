@@ -13,7 +13,7 @@ WaitingBuffer::WaitingBuffer(ChunkDestination &output, size_t chunks, size_t chu
             [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {}
 
 Chunk *WaitingBuffer::borrow(uint32_t cpu) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   if (free_.empty() && chunks_.size() < most_chunks_)
     add_chunk();
   returned_.wait(lock, [this] { return !free_.empty(); });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "user/chunk/chunk_pipeline.h"
+#include "user/chunk/inheriting_mutex.h"
 
 #include <condition_variable>
 #include <memory>
@@ -35,7 +36,7 @@ private:
   ChunkDestination &output_;
   const size_t most_chunks_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::mutex mutex_;
+  InheritingMutex mutex_;
   std::condition_variable returned_;
   std::vector<Chunk *> free_;
   size_t under_way_ = 0; ///< chunks in the line

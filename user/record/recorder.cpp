@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -63,12 +65,15 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     watch(epoll_, capture.stack_copies_fd());
   watch(epoll_, stop_event_);
   watch(epoll_, flush_event_);
+  if (stacks)
+    stacks->start();
   std::latch raised(1);
   thread_ = std::thread([&] {
     enter_service_thread();
     raised.count_down();
     started_.wait();
-    run();
+    if (begins())
+      run();
   });
   raised.wait();
 }
@@ -83,6 +88,25 @@ Recorder::~Recorder() {
   close(epoll_);
   close(stop_event_);
   close(flush_event_);
+}
+
+void Recorder::start(std::function<void()> begin) {
+  begin_ = std::move(begin);
+  started_.count_down();
+  began_.get_future().get();
+}
+
+/// Returns false if that failed.
+bool Recorder::begins() {
+  try {
+    if (begin_) // not if start() was never called
+      begin_();
+    began_.set_value();
+    return true;
+  } catch (...) {
+    began_.set_exception(std::current_exception());
+    return false;
+  }
 }
 
 void Recorder::flush() {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <latch>
 #include <optional>
 #include <thread>
@@ -34,8 +35,10 @@ public:
            ChunkPool &sink, uint64_t begin);
   ~Recorder();
 
-  /// Allows chunks: the process is now the user to whom the files will belong.
-  void start() { started_.count_down(); }
+  /// Calls `begin` on the recorder's thread, and reads from then on. Throws what it throws. The
+  /// main thread may get no CPU for long once a program runs, so it must not be the one that
+  /// opens the gate and then starts the reading.
+  void start(std::function<void()> begin);
 
   /// Hands all that was read to the sink, full chunks or not, and returns when that is done.
   /// Between start() and finish(), by another thread than the sink's.
@@ -67,6 +70,7 @@ public:
   uint64_t events() const;                      ///< of them, events as `info` and `dump` count them
 
 private:
+  bool begins();
   void run();
   void look();
   void read_life();
@@ -103,6 +107,8 @@ private:
   std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
   std::latch started_{1};
+  std::function<void()> begin_;
+  std::promise<void> began_;
   std::thread thread_;
 };
 

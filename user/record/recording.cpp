@@ -46,20 +46,21 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
 void Recording::start(int save_signal) {
   target_.prepare(description(nullptr));
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  traced_.open_gate();
-  target_.begin();
   const bool has_limit = traced_.is_program() && options_.duration;
   if (options_.buffer.kind != BufferKind::kJtn || has_limit)
     requests_.emplace(
         save_signal, [this] { save(); }, [this](CaptureRequests::Request why) { stop_early(why); });
-  if (has_limit)
-    requests_->stop_in(options_.duration);
   if (options_.save_on_region_stop)
     recorder_.on_region([this](bool starts) {
       if (!starts && region_saves_++ < options_.trigger_saves)
         requests_->ask(CaptureRequests::kSave);
     });
-  recorder_.start();
+  recorder_.start([&] {
+    traced_.open_gate();
+    target_.begin();
+    if (has_limit)
+      requests_->stop_in(options_.duration);
+  });
   if (options_.live)
     parts_.emplace(*options_.live, [this](const std::string &directory, uint64_t since) {
       write_part(directory, since);

@@ -69,6 +69,11 @@ StackCapture::StackCapture(const Capture &capture, bool living)
     read_mappings(uint32_t(getpid()), mappings_); // of the program, until its execve
 }
 
+void StackCapture::start() {
+  if (unwinder_)
+    unwinder_->start();
+}
+
 void StackCapture::learn() {
   const uint64_t until = copies_ ? copies_->produced() : 0; // later ones may need later mappings
   collector_.learn(events_);

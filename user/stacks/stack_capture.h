@@ -29,6 +29,8 @@ public:
   /// are alive already are traced. Throws Error.
   StackCapture(const Capture &capture, bool living);
 
+  /// Starts the thread that walks stacks. Call it with all privileges.
+  void start();
   StackNumbers &numbers() { return collector_; }
   /// Learns what was mapped. Call it before the stacks are read that were taken until now.
   void learn();

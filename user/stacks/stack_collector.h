@@ -2,6 +2,7 @@
 // Numbers the stacks of a capture, and keeps what is on each.
 #pragma once
 
+#include "user/chunk/inheriting_mutex.h"
 #include "user/chunk/stack_numbers.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/mappings.h"
@@ -126,7 +127,7 @@ private:
   const Unwind unwind_;
   const uint32_t depth_;
   Mappings &mappings_;
-  mutable std::mutex lock_;
+  mutable InheritingMutex lock_;
   CapturedStacks all_;
   uint64_t left_out_ = 0;
   std::unordered_map<Key, uint32_t, HashKey> known_;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <latch>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -125,16 +126,22 @@ Unwinder::~Unwinder() {
     thread_.join();
 }
 
+void Unwinder::start() {
+  std::latch raised(1);
+  thread_ = std::thread([&] {
+    enter_service_thread();
+    raised.count_down();
+    run();
+  });
+  raised.wait();
+}
+
 bool Unwinder::add(UnfinishedStack &&stack) {
-  {
-    const std::lock_guard lock(lock_);
-    if (waiting_.size() == kMostWaiting)
-      return false;
-    waiting_.push_back(std::move(stack));
-  }
+  const std::lock_guard lock(lock_);
+  if (waiting_.size() == kMostWaiting)
+    return false;
+  waiting_.push_back(std::move(stack));
   changed_.notify_all();
-  if (!thread_.joinable())
-    thread_ = std::thread([this] { run(); });
   return true;
 }
 
@@ -145,13 +152,12 @@ void Unwinder::forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t e
 }
 
 void Unwinder::finish() {
-  std::unique_lock lock(lock_);
+  std::unique_lock<std::mutex> lock(lock_);
   changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
 }
 
 void Unwinder::run() {
-  enter_helper_thread();
-  std::unique_lock lock(lock_);
+  std::unique_lock<std::mutex> lock(lock_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
     if (ends_)

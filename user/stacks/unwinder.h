@@ -2,6 +2,7 @@
 // Walks the stacks that the kernel side could not, and makes the rules with which it can.
 #pragma once
 
+#include "user/chunk/inheriting_mutex.h"
 #include "user/stacks/code_files.h"
 #include "user/stacks/mappings.h"
 #include "user/stacks/unwind_table.h"
@@ -47,6 +48,9 @@ public:
   Unwinder(const Unwinder &) = delete;
   Unwinder &operator=(const Unwinder &) = delete;
 
+  /// Starts its thread. To be called with the privileges that its priority needs: if it had no CPU
+  /// while it forks, page faults of the reader would have to wait for it.
+  void start();
   /// Adds a stack, or returns false if too many are waiting.
   bool add(UnfinishedStack &&stack);
   /// Removes the rules of an image from address `start` to `end`, where it has mapped other code.
@@ -65,14 +69,14 @@ private:
 
   const Take take_;
   CodeFiles &files_;
-  std::mutex lock_; ///< for all that follows, but for `refused_`
+  InheritingMutex lock_; ///< for all that follows, but for `refused_`
   UnwindTable table_;
   std::condition_variable changed_;
   std::deque<UnfinishedStack> waiting_;
   std::unordered_map<uint64_t, uint32_t> epochs_; ///< by image that was forgotten: the present one
   bool busy_ = false, ends_ = false;
   std::set<uint64_t> refused_; ///< images over whose files a child died
-  std::thread thread_;         ///< started by the first stack, when privileges are dropped
+  std::thread thread_;
 };
 
 } // namespace ovnitrace
