@@ -33,6 +33,7 @@ async function start({header = {}, summary = {}} = {}) {
   const base64 = deflateRawSync(all).toString('base64');
   const removed = [], listeners = {}, observed = [];
   Object.assign(globalThis, {
+    location: {hash: ''}, history: {replaceState: () => {}},
     addEventListener: (type, listener) => listeners[type] = listener,
     ResizeObserver: class {
       constructor(changed) {

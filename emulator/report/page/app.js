@@ -71,6 +71,7 @@ export class App {
     this.overview.draw();
     this.axis.draw();
     this.graphs.draw();
+    this.drawn?.();
   }
 
   /// Makes the rows anew.

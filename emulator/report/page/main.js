@@ -5,6 +5,7 @@ import {Trace, nameOf} from './trace.js';
 import {App} from './app.js';
 import {SORTS} from './rows.js';
 import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
+import {keepPlace} from './place.js';
 import {byId, element} from './dom.js';
 import {duration, count, counted} from './format.js';
 
@@ -105,6 +106,7 @@ async function start() {
   byId('loading').hidden = true;
   app.draw();
   window.ovnitrace = app.api();
+  keepPlace(app);
 }
 
 start().catch(error => {

@@ -190,7 +190,7 @@ export class Whys {
     }
     return found;
   }
-  /// Returns whether one of the culprits had the CPU in a part of a wait.
+  /// Returns whether one of the culprits ran there in a part of a wait.
   wasHeldBy(culprits, slice, start, end) {
     const waits = new Map();
     this.addWait(waits, slice, start, end);
