@@ -4,7 +4,7 @@
 import {PAUSED, WARMING} from './trace.js';
 import {causes, ways, wakeupOf} from './slices.js';
 
-const MOST = 12; // steps
+const STEPS_MOST = 12; // steps
 
 /// Returns the blocked slice that led to a slice: itself, or the one before its wakeup; -1 if none.
 function blockOf(trace, {thread, slice}) {
@@ -19,7 +19,7 @@ function blockOf(trace, {thread, slice}) {
 /// waker was blocked while this one was. The last step's waker ran the whole time, or is not known.
 export function chainOf(trace, selected) {
   const steps = [], seen = new Set();
-  for (let at = selected; at && steps.length < MOST;) {
+  for (let at = selected; at && steps.length < STEPS_MOST;) {
     const slice = blockOf(trace, at);
     if (slice < 0 || seen.has(slice))
       break;

@@ -55,7 +55,7 @@ export class Density {
 }
 
 const PARTS = 32768; // of the whole run
-const LEAST = 8;     // of them that are one part of a picture
+const FINE = 8;     // of them that are one part of a picture
 
 /// Keeps several densities of a whole run, and makes finer ones of a part that is shown larger.
 export class Densities {
@@ -70,7 +70,7 @@ export class Densities {
   }
   /// Returns for each series the means of `count` parts of a time.
   means(from, to, count) {
-    const fine = (to - from) / count < (this.to - this.from) / PARTS * LEAST;
+    const fine = (to - from) / count < (this.to - this.from) / PARTS * FINE;
     this.whole ??= fine ? undefined : this.make(this.from, this.to, PARTS);
     const all = fine ? this.make(from, to, count) : this.whole;
     return all.map(one => one.means(from, to, count));

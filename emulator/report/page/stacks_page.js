@@ -6,7 +6,7 @@ import {scopeSelect, timesOf} from './scope.js';
 import {foundTime, stackTree} from './stacks.js';
 
 const LINE = 20;       // CSS pixels of a frame
-const LEAST = 0.004;   // of the width: narrower frames are left out
+const FRAME_LEAST = 0.004;   // of the width: narrower frames are left out
 const DEPTH_MOST = 40;
 
 export function stacksPage(app) {
@@ -19,7 +19,7 @@ export function stacksPage(app) {
     const about = element('p', {className: 'note', role: 'status'});
     let deepest = 0;
     const add = (node, left, width, depth) => {
-      if (width < LEAST || depth > DEPTH_MOST)
+      if (width < FRAME_LEAST || depth > DEPTH_MOST)
         return;
       deepest = Math.max(deepest, depth);
       const text = node.name + ': ' + duration(node.ns) + ', ' + percent(node.ns, root.ns) + ', ' + counted(node.count, 'time');
