@@ -39,7 +39,7 @@ void add_report(App app) {
                    "Open the page in the browser, as the user who called sudo");
   command.add_flag(kQuiet.names, report.quiet, "Print no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut);
-  add_path_options(command, report.path, "Draw the critical path");
+  add_path_options(command, report.path, "Choose the critical path that the page shows first");
   command.footer(R"(
 The page needs no network, no server and no other file. It shows the states of each thread on a
 timeline, and why each state started and ended (docs/report.md). If a trace does not fit into

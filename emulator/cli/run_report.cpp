@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -41,6 +42,24 @@ void print_written(const std::string &path, const WriteReportResult &result,
   if (result.coarse_threads)
     print("{} are shown in steps of {}, as all detail is more than --max-size",
           human_count(result.coarse_threads, "thread", "threads"), human_duration(result.grain));
+}
+
+constexpr size_t kMorePaths = 15; ///< in the menu of the page, beside that of the main thread
+
+/// Returns the path that was asked for, else that of the main thread, and those of other threads.
+/// Returns nothing if nobody asked and no thread ran.
+std::vector<CriticalPath> paths_of(const ReportArguments &arguments, const TraceInfo &info,
+                                   EventSource &source) {
+  PathQuery query = arguments.path.query;
+  if (!query.tid && arguments.cut.tids.size() == 1)
+    query.tid = arguments.cut.tids.front();
+  try {
+    return critical_paths(source, info, arguments.cut, query, kMorePaths);
+  } catch (const Error &) {
+    if (arguments.path.wanted)
+      throw;
+    return {};
+  }
 }
 
 Answer answer_about(const TraceInfo &info, const Cut &cut,
@@ -73,13 +92,13 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   if (!directory)
     require_free(path, arguments.force);
   const auto open = reopener(trace, warnings, 0);
-  std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);
+  std::vector<CriticalPath> paths = paths_of(arguments, info, *open());
   std::optional<Stacks> stacks;
   if (!info.stacks.empty())
     stacks.emplace(open()->catalog(), warnings);
   const WriteReportResult result =
       write_report(trace, info, open,
-                   {place, arguments.most_bytes, arguments.cut, critical ? &*critical : nullptr,
+                   {place, arguments.most_bytes, arguments.cut, paths,
                     answer_about(info, arguments.cut, open), stacks ? &*stacks : nullptr});
   warnings.finish();
   if (!arguments.quiet)

@@ -36,6 +36,7 @@ namespace {
 struct Arguments {
   std::string trace;
   bool json = false;
+  bool latency = false;
   bool all_threads = false; ///< of the machine, not only of the program
   CutArguments given_cut;
   Cut cut; ///< known when the trace is
@@ -116,6 +117,8 @@ int why(Arguments arguments) {
     throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
   const ReadingProgress progress;
+  if (arguments.latency)
+    arguments.options.sort = "latency";
   arguments.cut = cut_of(arguments.given_cut, arguments.trace);
   arguments.options.columns = terminal_columns(STDOUT_FILENO);
   const TraceInfo about = about_trace(arguments.trace);
@@ -168,6 +171,11 @@ void add_why(App app) {
       .type_name("COLUMN")
       .one_of(why_sort_words());
   command
+      .add_flag("--latency", arguments->latency,
+                "Add the latency share to the table of threads, and sort by it: while n threads "
+                "run, each gets 1/n of the time")
+      .excludes(command.get_option("--sort"));
+  command
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
           "Print one line of the table of threads for each thread (default), process, name or "
@@ -184,9 +192,9 @@ void add_why(App app) {
       .type_name("N")
       .range(1, 1000)
       .needs("--section");
-  for (const char *option : {"--brief", "--sort", "--top", "--by"})
+  for (const char *option : {"--brief", "--sort", "--top", "--by", "--latency"})
     command.get_option(option).excludes(command.get_option("--slowest"));
-  for (const char *option : {"--brief", "--sort"})
+  for (const char *option : {"--brief", "--sort", "--latency"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
@@ -204,6 +212,7 @@ Examples:
   ovnitrace why app-20250101-120000 --comm 'worker-*' --from 1.5s --to 2s
   ovnitrace why app-20250101-120000 --by cgroup
   ovnitrace why app-20250101-120000 --critical-path --to 1.5s
+  ovnitrace why app-20250101-120000 --latency --by name
   ovnitrace why app-20250101-120000 --slowest 3 --section 7
   ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");
   command.callback([arguments] {

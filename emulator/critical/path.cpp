@@ -50,6 +50,16 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
 }
 
+CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog) {
+  CriticalPath path;
+  path.thread = root.thread;
+  path.guessed = root.guessed;
+  path.from = root.from;
+  path.to = root.to;
+  Walk(history.slices(), catalog, path.segments).from(root);
+  return path;
+}
+
 } // namespace
 
 uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
@@ -84,8 +94,8 @@ uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
   return firsts == 1 ? first : named;
 }
 
-CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
-                           const PathQuery &query) {
+std::vector<CriticalPath> critical_paths(EventSource &source, const TraceInfo &info, const Cut &cut,
+                                         const PathQuery &query, size_t more) {
   const Catalog &catalog = source.catalog();
   Cut times;
   times.from = cut.from;
@@ -100,13 +110,25 @@ CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut
   replay_slices(source, times, history);
   history.finish(range_of(times, catalog).to);
   const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, kept, history);
-  CriticalPath path;
-  path.thread = root.thread;
-  path.guessed = root.guessed;
-  path.from = root.from;
-  path.to = root.to;
-  Walk(history.slices(), catalog, path.segments).from(root);
-  return path;
+  std::vector<CriticalPath> paths;
+  paths.push_back(walk_from(root, history, catalog));
+  if (!more)
+    return paths;
+  for (const uint32_t thread : history.by_running(kept)) {
+    if (paths.size() > more)
+      break;
+    if (thread == root.thread)
+      continue;
+    const PathQuery own = {.tid = {}, .section = {}, .thread = thread};
+    paths.push_back(walk_from(root_of(catalog, info, range_of(times, catalog), own, kept, history),
+                              history, catalog));
+  }
+  return paths;
+}
+
+CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
+                           const PathQuery &query) {
+  return std::move(critical_paths(source, info, cut, query, 0).front());
 }
 
 } // namespace ovnitrace

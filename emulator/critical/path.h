@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -74,6 +75,11 @@ struct CriticalPath {
 /// Throws Error if there is no such thread or section.
 CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const PathQuery &query);
+
+/// Does the same, and adds the paths of up to `more` other threads that the cut keeps, those that
+/// ran longest first. They are of the same range, up to the end of their thread.
+std::vector<CriticalPath> critical_paths(EventSource &source, const TraceInfo &info, const Cut &cut,
+                                         const PathQuery &query, size_t more);
 
 /// Returns the main thread of the traced program, or of the first process attached to; kNone if
 /// that is not known.

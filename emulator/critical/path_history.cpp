@@ -157,6 +157,16 @@ void HistoryRecorder::note_spin(HistoryRecord &record, uint64_t length) {
     record.since = spin.since;
 }
 
+std::vector<uint32_t> HistoryRecorder::by_running(const std::vector<uint8_t> &kept) const {
+  std::vector<uint32_t> threads;
+  for (uint32_t t = 0; t < ran_.size(); t++)
+    if (kept[t] && ran_[t])
+      threads.push_back(t);
+  std::stable_sort(threads.begin(), threads.end(),
+                   [&](uint32_t a, uint32_t b) { return ran_[a] > ran_[b]; });
+  return threads;
+}
+
 uint32_t HistoryRecorder::longest_running(const std::vector<uint8_t> &kept) const {
   uint32_t longest = kNone;
   for (uint32_t t = 0; t < ran_.size(); t++)

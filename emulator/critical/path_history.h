@@ -55,6 +55,8 @@ public:
   /// Returns the thread that ran longest among those in `kept` (1 by index); threads that have not
   /// ended are preferred. kNone if none ran.
   uint32_t longest_running(const std::vector<uint8_t> &kept) const;
+  /// Returns the threads in `kept` (1 by index) that ran, the longest running first.
+  std::vector<uint32_t> by_running(const std::vector<uint8_t> &kept) const;
   /// Returns when a thread ended, ns; UINT64_MAX if it has not.
   uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
   const FoundSection &section() const { return found_; }

@@ -87,6 +87,8 @@ void WhyPart::on_slice(const Slice &slice) {
       put_varint(to.bytes, std::max(move.time, slice.start) - slice.start);
       put_varint(to.bytes, move.cpu);
     }
+    for (const uint64_t ns : explainer_.last_idle(slice.thread).ns)
+      put_varint(to.bytes, ns);
     to.count++;
   }
   used_ += to.bytes.size() - before;
@@ -99,7 +101,8 @@ Json WhyPart::header() const {
   const Stacks stacks(catalog_, none);
   const Explanation unused;
   const WhyInput input{info_.host, info_, catalog_, stacks, unused};
-  Json culprits = Json::array(), blocks = Json::array(), kinds = Json::array();
+  Json culprits = Json::array(), blocks = Json::array(), kinds = Json::array(),
+       idle = Json::array();
   for (const auto &[host, culprit] : culprits_)
     culprits.push_back(
         {{"text", culprit_text(catalog_, culprit, host)},
@@ -113,7 +116,9 @@ Json WhyPart::header() const {
   for (size_t kind = 0; kind < kWaitKinds; kind++)
     kinds.push_back(
         {{"word", wait_word(WaitKind(kind))}, {"name", wait_name(input, WaitKind(kind))}});
-  return {{"culprits", culprits}, {"blocks", blocks}, {"kinds", kinds}};
+  for (const IdleCauseInfo &cause : kIdleCauses)
+    idle.push_back({{"word", cause.word}, {"name", cause.name}, {"meaning", cause.meaning}});
+  return {{"culprits", culprits}, {"blocks", blocks}, {"kinds", kinds}, {"idle", idle}};
 }
 
 std::string WhyPart::bytes() const {

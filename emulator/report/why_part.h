@@ -24,7 +24,8 @@ namespace ovnitrace {
 ///
 ///   Paused             2 + block, waker; 1 for the program's wait for the start of the capture
 ///   Cooling, Warming   0, kind of wait, number of moves; for each move its time since the start
-///                      of the slice (ns), and 1 + the CPU (0: not known)
+///                      of the slice (ns), and 1 + the CPU (0: not known); then for each
+///                      IdleCause the ns in which CPUs were idle
 ///
 /// Blocks, kinds and culprits (holders and wakers) are numbers of the lists in the header.
 class WhyPart final : public SliceSink, public CpuHolders::TurnTaker {
@@ -37,7 +38,8 @@ public:
   void on_slice(const Slice &slice) override;
   void turn(uint32_t cpu, Culprit holder, uint64_t start, uint64_t end) override;
 
-  /// Returns the header of the part: {"culprits", "blocks", "kinds"}; null if there is no part.
+  /// Returns the header of the part: {"culprits", "blocks", "kinds", "idle"}; null if there is no
+  /// part.
   nlohmann::ordered_json header() const;
   /// Returns the part; empty if it takes more than `most_bytes`. To be called after the
   /// explainer's finish().

@@ -69,13 +69,19 @@ std::optional<std::string> pack_path(CriticalPath &path, uint64_t most_bytes) {
   return bytes;
 }
 
-/// Returns whose path it is, its start (ns from the start of the trace), and the names of its
-/// causes.
+/// Returns whose path it is, its start and end (ns from the start of the trace).
 nlohmann::ordered_json path_header(const CriticalPath &path, const Catalog &catalog) {
+  return {{"thread", path.thread},
+          {"from", path.from - catalog.begin},
+          {"to", path.to - catalog.begin},
+          {"segments", path.segments.count()}};
+}
+
+nlohmann::ordered_json cause_names() {
   nlohmann::ordered_json causes = nlohmann::ordered_json::array();
   for (uint32_t cause = 0; cause < kCauses; cause++)
     causes.push_back(cause_label(Cause(cause)));
-  return {{"thread", path.thread}, {"from", path.from - catalog.begin}, {"causes", causes}};
+  return causes;
 }
 
 /// Joins a column of all threads, and frees it there.
@@ -109,6 +115,23 @@ struct Found {
   std::string cause_bytes;
   PathPart path;
 };
+
+/// Packs the paths that fit. Returns whether at least the first one does.
+bool find_paths(PathPart &part, const WriteReportOptions &options, const Catalog &catalog) {
+  const uint64_t most = options.most_bytes / kPathPart;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (CriticalPath &path : options.paths) {
+    const std::optional<std::string> bytes = pack_path(path, most - part.bytes.size());
+    if (!bytes || part.bytes.size() + bytes->size() > most)
+      break;
+    part.bytes += *bytes;
+    list.push_back(path_header(path, catalog));
+  }
+  if (list.empty())
+    return false;
+  part.header = {{"paths", std::move(list)}, {"causes", cause_names()}};
+  return true;
+}
 
 void find_whys(Found &found, const TraceInfo &info, EventSource &source,
                const WriteReportOptions &options) {
@@ -201,7 +224,7 @@ Pass pass_over(const std::string &path, const TraceInfo &info, EventSource &sour
   replay_slices(source, options.cut, both);
   Pass pass;
   pass.summary = summarizer.finish();
-  leave_out(pass.summary, found.why);
+  add_explained(pass.summary, found.why);
   if (packer.overflown())
     return pass;
   PackedTrace trace = packer.finish();
@@ -229,12 +252,8 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
     find_whys(found, info, *source, options);
   }
   bool path_left_out = false;
-  if (options.path) {
-    std::optional<std::string> bytes = pack_path(*options.path, options.most_bytes / kPathPart);
-    path_left_out = !bytes;
-    if (bytes)
-      found.path = {path_header(*options.path, open()->catalog()), std::move(*bytes)};
-  }
+  if (!options.paths.empty())
+    path_left_out = !find_paths(found.path, options, open()->catalog());
   PackPlan plan;
   plan.most_bytes = options.most_bytes * kRatio;
   double share = 1;

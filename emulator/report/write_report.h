@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 namespace ovnitrace {
 
@@ -21,7 +22,8 @@ struct WriteReportOptions {
   OutputPlace place;
   uint64_t most_bytes = kDefaultPageBytes; ///< of the page
   Cut cut = {};
-  CriticalPath *path = nullptr;   ///< to draw, for the times of the cut; borrowed, may be null
+  /// To draw, for the times of the cut: the first one is shown, a menu has the others.
+  std::span<CriticalPath> paths = {};
   Answer answer = {};             ///< with which the page opens
   const Stacks *stacks = nullptr; ///< of the trace; borrowed, may be null
 };
@@ -31,10 +33,11 @@ struct WriteReportResult {
   uint64_t slices = 0, events = 0;
   uint64_t threads = 0, coarse_threads = 0; ///< coarse: without all of their detail
   uint64_t grain = 0;                       ///< least ns of a slice of those
-  bool path_left_out = false;               ///< it has too many segments
+  bool path_left_out = false;               ///< the first one has too many segments
 };
 
-/// Writes the page. `path` and `info` say what the trace is. `open` is called for each pass over
+/// Writes the page. Paths are left out from the one on that does not fit into an eighth of the
+/// page. `path` and `info` say what the trace is. `open` is called for each pass over
 /// the trace, from its start: one for who had CPUs, and one for the slices. If these do not fit
 /// most_bytes, more passes follow: threads that waited longest for a CPU keep their detail, and
 /// short slices of the others are summed up. Memory grows with threads, CPUs and most_bytes. Throws

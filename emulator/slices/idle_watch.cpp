@@ -40,6 +40,8 @@ void IdleWatch::on_event(const Event &event, const System &system) {
     start_wait(event.thread, thread, thread.cpu);
   else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
     start_wait(event.thread, thread, thread.cpu);
+  else if (event.kind == FTrace_EXT_migrate)
+    move_wait(event.thread, system.find_cpu(thread.host, event.par2));
 }
 
 void IdleWatch::take_idle(const Event &event, const System &system) {
@@ -68,18 +70,22 @@ IdleElsewhere IdleWatch::of(const Slice &slice) {
   if (!wait.known || wait.start != slice.start || slice.end < now_)
     return {};
   IdleElsewhere found{.known = true};
+  const uint64_t allowed = idle_time(thread.mask, kNone, slice.end) - wait.any_allowed;
+  const uint64_t any = idle_time(all_cpus_[thread.host], kNone, slice.end) - wait.any;
+  const uint64_t in_flight = wait.in_flight + idle_here(thread, slice.end);
+  found.causes = {{in_flight, allowed - in_flight, any - allowed}};
   found.ns = idle_time(thread.mask, wait.cpu, slice.end) - wait.allowed;
   found.forbidden_ns = idle_time(all_cpus_[thread.host], wait.cpu, slice.end) - wait.all - found.ns;
   for (uint32_t cpu = 0; cpu < cpus_.size() && found.ns + found.forbidden_ns; cpu++) {
     if (cpu == wait.cpu || !has(masks_[all_cpus_[thread.host]].cpus, cpu))
       continue;
     const uint64_t idle = cpus_[cpu].idle.at(slice.end) - wait.idle[cpu];
-    const bool allowed = has(masks_[thread.mask].cpus, cpu);
-    uint64_t &most = allowed ? found.cpu_ns : found.forbidden_cpu_ns;
+    const bool may_use = has(masks_[thread.mask].cpus, cpu);
+    uint64_t &most = may_use ? found.cpu_ns : found.forbidden_cpu_ns;
     if (idle <= most)
       continue;
     most = idle;
-    (allowed ? found.cpu : found.forbidden_cpu) = cpu;
+    (may_use ? found.cpu : found.forbidden_cpu) = cpu;
   }
   return found;
 }
@@ -138,6 +144,30 @@ void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
   wait.idle.resize(cpus_.size());
   for (uint32_t n = 0; n < cpus_.size(); n++)
     wait.idle[n] = cpus_[n].idle.at(now_);
+  wait.any_allowed = idle_time(threads_[thread].mask, kNone, now_);
+  wait.any = idle_time(all_cpus_[of.host], kNone, now_);
+  wait.in_flight = 0;
+  wait.here = wait.cpu;
+  wait.here_idle = wait.here == kNone ? 0 : wait.idle[wait.here];
+}
+
+/// Takes a move to another CPU. A thread that does not wait has no wait to move.
+void IdleWatch::move_wait(uint32_t thread, uint32_t cpu) {
+  Wait &wait = threads_[thread].wait;
+  if (!wait.known)
+    return;
+  wait.in_flight += idle_here(threads_[thread], now_);
+  wait.here = cpu < cpus_.size() ? cpu : kNone;
+  wait.here_idle = wait.here == kNone ? 0 : cpus_[wait.here].idle.at(now_);
+}
+
+/// Returns how long the CPU was idle on which the thread waits now. A CPU that the thread may not
+/// use does not count.
+uint64_t IdleWatch::idle_here(const Affinity &thread, uint64_t until) const {
+  const uint32_t here = thread.wait.here;
+  if (here == kNone || !has(masks_[thread.mask].cpus, here))
+    return 0;
+  return cpus_[here].idle.at(until) - thread.wait.here_idle;
 }
 
 void IdleWatch::take_affinity(const Event &event, const System &system) {

@@ -4,6 +4,7 @@
 
 #include "emulator/core/system.h"
 #include "emulator/format/event.h"
+#include "emulator/slices/idle_causes.h"
 #include "emulator/slices/slice.h"
 
 #include <cstdint>
@@ -11,10 +12,12 @@
 
 namespace ovnitrace {
 
-/// How long at least one other CPU was idle while a thread waited. All 0 if not known.
+/// How long CPUs were idle while a thread waited. All 0 if not known.
 struct IdleElsewhere {
   bool known = false;
-  uint64_t ns = 0; ///< ns of CPUs that the thread may use
+  IdleTimes causes = {}; ///< time in which at least one CPU was idle
+  // Without the CPU on which it first waited:
+  uint64_t ns = 0; ///< ns in which another CPU was idle that the thread may use
   /// The CPU that was idle longest, index into System::cpus(); kNone: none was.
   uint32_t cpu = kNone;
   uint64_t cpu_ns = 0;            ///< of that CPU
@@ -35,8 +38,7 @@ struct IdleElsewhere {
 /// - the trace does not say which CPUs the thread may use, or that changed during the wait;
 /// - a cut cuts the wait off;
 /// - nothing says when CPUs are idle.
-/// A throttled thread does not wait for a CPU. The CPU on which the thread first waits does not
-/// count.
+/// A throttled thread does not wait for a CPU.
 ///
 /// Memory grows with threads × CPUs. An event costs as much as there are different affinities with
 /// its CPU. The start of a wait costs as much as there are CPUs.
@@ -73,10 +75,14 @@ private:
   struct Wait {
     uint64_t start = UINT64_MAX;
     bool known = false;
-    uint32_t cpu = kNone;       ///< where it waits
-    uint64_t allowed = 0;       ///< idle time of its mask at the start, without `cpu`
-    uint64_t all = 0;           ///< idle time of all CPUs of its host at the start
-    std::vector<uint64_t> idle; ///< of each CPU, at the start
+    uint32_t cpu = kNone; ///< where it waits
+    uint64_t allowed = 0; ///< idle time of its mask at the start, without `cpu`
+    uint64_t all = 0;     ///< idle time of all CPUs of its host at the start, without `cpu`
+    uint64_t any_allowed = 0, any = 0; ///< of its mask, and of all CPUs of its host, at the start
+    uint32_t here = kNone;             ///< where it waits now
+    uint64_t here_idle = 0;            ///< idle time of `here` when it came there
+    uint64_t in_flight = 0;            ///< idle time of the CPUs where it was before
+    std::vector<uint64_t> idle;        ///< of each CPU, at the start
   };
   struct Affinity {
     uint32_t host = 0;
@@ -95,6 +101,8 @@ private:
   void count(Mask &mask, uint32_t cpu, bool idle);
   uint64_t idle_time(uint32_t mask, uint32_t without, uint64_t until) const;
   void start_wait(uint32_t thread, const Thread &of, uint32_t cpu);
+  void move_wait(uint32_t thread, uint32_t cpu);
+  uint64_t idle_here(const Affinity &thread, uint64_t until) const;
   void take_affinity(const Event &event, const System &system);
   uint32_t use_mask(std::vector<uint64_t> cpus);
   void drop_mask(uint32_t thread);

@@ -3,6 +3,7 @@
 #include "emulator/input/command_lines.h"
 #include "emulator/input/thread_group.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/region_lengths.h"
 #include "emulator/summary/report.h"
@@ -143,6 +144,7 @@ private:
                                  {"max_at_ns", at(summary.latency_max_at, waited)}};
     json["mutex_waits"] = std::move(waits);
     json["throttling"] = spans(summary.throttling);
+    json["idle_while_waiting"] = idle_json(summary.idle_known, summary.idle);
     return json;
   }
 

@@ -48,6 +48,8 @@ void ThreadSummary::add(const ThreadSummary &other) {
     time[state] += other.time[state];
   outside += other.outside;
   gate += other.gate;
+  idle_known += other.idle_known;
+  idle.add(other.idle);
   for (const CounterInfo &counter : kCounters)
     this->*counter.count += other.*counter.count;
   throttling.add(other.throttling);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/format/thread_state.h"
+#include "emulator/slices/idle_causes.h"
 #include "emulator/summary/counters.h"
 #include "emulator/summary/latency_histogram.h"
 
@@ -35,9 +36,12 @@ static_assert(kSummedStates.size() == kThreadStates - 1);
 struct ThreadSummary : ThreadCounters {
   /// ns in each state, by ThreadState, from its birth to its end.
   std::array<uint64_t, kThreadStates> time{};
-  // Left out of reports. leave_out() of emulator/why/answered_summary.h sets them.
+  // add_explained() of emulator/why/answered_summary.h sets these four. The first two are left out
+  // of reports.
   uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
   uint64_t gate = 0;           ///< of Paused, ns: until ovnitrace let the program run
+  uint64_t idle_known = 0;     ///< ns of waiting of which it is known whether CPUs were idle
+  IdleTimes idle = {};         ///< of that: in which they were
   LatencyHistogram latency;    ///< from woken to Running, ns
   uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen

@@ -2,6 +2,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/input/command_lines.h"
+#include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table_parts.h"
 
@@ -31,6 +32,11 @@ public:
       put("How long threads waited from woken to running; AT is when the longest wait ended",
           latencies(threads));
     }
+    ThreadSummary all;
+    for (const Line &line : threads)
+      all.add(line.sum);
+    if (all.idle_known)
+      text_ += '\n' + idle_text(all.idle_known, all.idle);
     if (processes.size() > 1)
       put("", times("PROCESS", "THREADS", processes));
     if (names.size() > 1 && names.size() < threads.size())

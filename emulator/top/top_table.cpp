@@ -137,7 +137,8 @@ std::vector<std::string> head_lines(const TopPart &part) {
     threads++;
     switches += summary.threads[t].switches();
     waited += part.sums.why.threads[t].waiting;
-    idle += part.sums.why.threads[t].idle_elsewhere;
+    const IdleTimes &times = part.sums.why.threads[t].idle;
+    idle += times.total() - times[IdleCause::affinity];
   }
   return {fmt::format("{}   {}   {} switches/s   {}", human_count(threads, "thread", "threads"),
                       cpus_text(summary, length), per_second(switches, length),

@@ -10,11 +10,13 @@
 
 namespace ovnitrace {
 
-void leave_out(Summary &summary, const Explanation &why) {
+void add_explained(Summary &summary, const Explanation &why) {
   summary.recorded = why.recorded;
   for (size_t t = 0; t < summary.threads.size(); t++) {
     summary.threads[t].outside = why.threads[t].outside;
     summary.threads[t].gate = why.threads[t].gate;
+    summary.threads[t].idle_known = why.threads[t].idle_known;
+    summary.threads[t].idle = why.threads[t].idle;
   }
 }
 
@@ -31,7 +33,7 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
     views.push_back({whole, *more});
   replay_slices(source, views);
   AnsweredSummary all{summarizer.finish(), explainer.finish(), {}};
-  leave_out(all.summary, all.why);
+  add_explained(all.summary, all.why);
   all.answer = answer_of(info, catalog, all.why);
   return all;
 }

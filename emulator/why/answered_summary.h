@@ -14,9 +14,10 @@ struct AnsweredSummary {
   Answer answer;
 };
 
-/// Takes from `why` the times that reports leave out: outside the regions of --control, and at the
-/// start gate. REQUIRES: both are of the same range of one trace.
-void leave_out(Summary &summary, const Explanation &why);
+/// Takes from `why` the times that reports leave out (outside the regions of --control, and at the
+/// start gate), and how long CPUs were idle while threads waited. REQUIRES: both are of the same
+/// range of one trace.
+void add_explained(Summary &summary, const Explanation &why);
 
 /// Replays a trace for both. `source` must have all events from the start of the trace. Throws
 /// Error if check_cut() refuses the cut.

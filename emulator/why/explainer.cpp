@@ -26,8 +26,9 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), served_(catalog.cpus.size()),
       locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
-      open_(catalog.threads.size()), woken_(catalog.threads.size()),
-      unknown_(catalog.threads.size()), gate_(program) {
+      shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
+      woken_(catalog.threads.size()), unknown_(catalog.threads.size()), gate_(program),
+      last_idle_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
 }
 
@@ -123,6 +124,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
     return;
+  if (all_.shown[thread])
+    shares_.change(thread, change, time);
   if (all_.shown[thread] && is_seen(change.from) != is_seen(change.to)) {
     if (is_seen(change.from) && --seen_ == 0)
       add_recorded(time);
@@ -219,24 +222,32 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     all_.threads[slice.thread].idle_known += slice.length();
     all_.threads[slice.thread].idle_elsewhere += idle.ns;
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
+    all_.threads[slice.thread].idle.add(idle.causes);
   }
-  if (longest_waits_.wants(slice.length())) {
+  last_idle_[slice.thread] = idle.causes;
+  const bool is_long = longest_waits_.wants(slice.length());
+  const bool is_idle = idle_waits_.wants(idle.causes.total());
+  if (is_long || is_idle) {
     std::vector<LongWait::Part> parts;
     for (const HolderSum &sum : open.holders)
       parts.push_back({holders_.holder(sum.holder), sum.ns});
-    longest_waits_.add({.thread = slice.thread,
-                        .start = slice.start,
-                        .end = slice.end,
-                        .cpu = slice.cpu,
-                        .kind = kind,
-                        .block = woken.block,
-                        .stack = woken.stack,
-                        .by = by,
-                        .holders = std::move(parts),
-                        .idle = idle,
-                        .more_holders = open.more,
-                        .starts = slice.starts,
-                        .ends = slice.ends});
+    const LongWait wait = {.thread = slice.thread,
+                           .start = slice.start,
+                           .end = slice.end,
+                           .cpu = slice.cpu,
+                           .kind = kind,
+                           .block = woken.block,
+                           .stack = woken.stack,
+                           .by = by,
+                           .holders = std::move(parts),
+                           .idle = idle,
+                           .more_holders = open.more,
+                           .starts = slice.starts,
+                           .ends = slice.ends};
+    if (is_long)
+      longest_waits_.add(wait);
+    if (is_idle)
+      idle_waits_.add(wait);
   }
   open.holders.clear();
   open.more = false;
@@ -314,6 +325,10 @@ Explanation Explainer::finish() {
   if (std::none_of(all_.threads.begin(), all_.threads.end(),
                    [](const ThreadTime &time) { return time.outside > 0; }))
     all_.recorded = all_.range.to - all_.range.from;
+  const std::vector<uint64_t> shares = shares_.finish();
+  for (size_t t = 0; t < shares.size(); t++)
+    all_.threads[t].latency_share = shares[t];
+  all_.covered = shares_.covered();
   add_waits();
   holders_.end_turns(all_.range.to);
   all_.blocks = blocks_.take();
@@ -331,6 +346,7 @@ Explanation Explainer::finish() {
   all_.preempted_wakers = preempted_.sum();
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();
+  all_.idle_waits = idle_waits_.take();
   return std::move(all_);
 }
 

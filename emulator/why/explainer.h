@@ -8,6 +8,7 @@
 #include "emulator/slices/start_gate.h"
 #include "emulator/why/cpu_holders.h"
 #include "emulator/why/explanation.h"
+#include "emulator/why/latency_shares.h"
 #include "emulator/why/lock_waits.h"
 #include "emulator/why/longest.h"
 #include "emulator/why/preempted_wakers.h"
@@ -43,6 +44,9 @@ public:
   std::pair<Block, Culprit> last_block(uint32_t thread) const {
     return {woken_[thread].block, woken_[thread].waker};
   }
+
+  /// Returns how long CPUs were idle during the last wait of a thread, as last_block().
+  const IdleTimes &last_idle(uint32_t thread) const { return last_idle_[thread]; }
 
 private:
   struct Woken {
@@ -84,6 +88,7 @@ private:
   ServedInterrupts served_;
   LockWaits locks_;
   PreemptedWakers preempted_;
+  LatencyShares shares_;
   Now now_;
   std::vector<OpenWait> open_;      ///< by thread
   std::vector<Woken> woken_;        ///< by thread: how its last block ended
@@ -95,6 +100,9 @@ private:
   SumTable<WakeSum> wakes_;
   std::map<Block, LatencyHistogram> block_lengths_;
   Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostLines};
+  Longest idle_waits_{Explanation::kMostLines,
+                      [](const LongWait &wait) { return wait.idle.causes.total(); }};
+  std::vector<IdleTimes> last_idle_; ///< by thread: of its last wait
 };
 
 /// Explains a whole trace, without the wait of `program` for its start (see Explainer). Throws

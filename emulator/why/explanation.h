@@ -79,6 +79,8 @@ struct ThreadTime {
   /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
   uint64_t idle_forbidden = 0; ///< time in which only CPUs were idle that it may not use
+  uint64_t latency_share = 0;  ///< of `running`: each moment is shared by all threads that run
+  IdleTimes idle = {};         ///< part of `idle_known` in which any CPU was idle, by cause
 
   /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
@@ -111,6 +113,7 @@ struct LongWait {
 struct Explanation {
   TimeRange range = {};
   uint64_t recorded = 0;      ///< ns of the range; with --control: in which a region was open
+  uint64_t covered = 0;       ///< ns in which at least one shown thread ran
   std::vector<uint8_t> shown; ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {};            ///< by index in the Catalog
   std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of all shown threads together
@@ -129,6 +132,7 @@ struct Explanation {
   static constexpr size_t kMostWaits = 100; ///< as many as the page of `report` lists
   static constexpr size_t kMostLines = 10;  ///< of blocks, and of waits in text
   std::vector<LongWait> longest_waits = {}, longest_blocks = {}; ///< the longest first
+  std::vector<LongWait> idle_waits = {}; ///< with most IdleTimes::total() first
 };
 
 } // namespace ovnitrace

@@ -2,6 +2,7 @@
 #include "emulator/base/json_stream.h"
 #include "emulator/format/call_names.h"
 #include "emulator/input/thread_group.h"
+#include "emulator/summary/idle_text.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/group_waits.h"
@@ -35,10 +36,12 @@ public:
     out.member("duration_ns", why_.range.to - why_.range.from);
     const Answer answer = answer_of(input_.info, catalog_, why_);
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
+    out.member("covered_ns", why_.covered);
     put_threads(out);
     out.member("cgroups", cgroups());
     out.member("causes", causes());
     out.member("waits", long_waits(why_.longest_waits, true));
+    out.member("idle_waits", long_waits(why_.idle_waits, true));
     out.member("blocks", long_waits(why_.longest_blocks, false));
     put_wakeups(out);
     out.member("locks", locks());
@@ -107,12 +110,14 @@ private:
                    {"cgroup", cgroup(thread)},
                    {"life_ns", time.life()},
                    {"running_ns", time.running},
+                   {"latency_share_ns", time.latency_share},
                    {"waiting_ns", time.waiting},
                    {"blocked_ns", time.blocked},
                    {"unknown_ns", time.unknown},
                    {"outside_regions_ns", time.outside},
                    {"idle_elsewhere_ns", time.idle_known ? Json(time.idle_elsewhere) : Json()},
                    {"idle_forbidden_ns", time.idle_known ? Json(time.idle_forbidden) : Json()},
+                   {"idle_while_waiting", idle_json(time.idle_known, time.idle)},
                    {"waiting", waiting({waits, wait})},
                    {"blocked", blocked({blocks, block})}});
     }
@@ -211,6 +216,8 @@ private:
                                     {"holder", name(part.holder, wait.thread)},
                                     {"and_others", has_others(part.holder)},
                                     {"ns", part.ns}});
+        one["idle_while_waiting"] =
+            idle_json(wait.idle.known ? wait.length() : 0, wait.idle.causes);
         const bool idle = wait.idle.cpu < catalog_.cpus.size();
         one["idle_elsewhere_ns"] = wait.idle.known ? Json(wait.idle.ns) : Json();
         one["idle_forbidden_ns"] = wait.idle.known ? Json(wait.idle.forbidden_ns) : Json();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
+#include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
 #include "emulator/why/cause_names.h"
@@ -101,22 +102,14 @@ std::string wake_table(const WhyInput &input, const WhyOptions &options) {
              : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text(options.columns);
 }
 
-std::string idle_line(const WhyInput &input) {
-  uint64_t known = 0, idle = 0, forbidden = 0;
+std::string idle_lines(const WhyInput &input) {
+  uint64_t known = 0;
+  IdleTimes idle;
   for (const ThreadTime &time : input.why.threads) {
     known += time.idle_known;
-    idle += time.idle_elsewhere;
-    forbidden += time.idle_forbidden;
+    idle.add(time.idle);
   }
-  if (!known)
-    return "";
-  std::string text =
-      fmt::format("\nFor {} of {} of waiting ({}), another CPU was idle that the thread may use.\n",
-                  human_duration(idle), human_duration(known), human_percent(idle, known));
-  if (forbidden)
-    text += fmt::format("For {} ({}), CPUs were idle, but none that the thread may use.\n",
-                        human_duration(forbidden), human_percent(forbidden, known));
-  return text;
+  return known ? '\n' + idle_text(known, idle) : "";
 }
 
 std::string unseen_line(const WhyInput &input) {
@@ -171,7 +164,7 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);
   const TimeNode tree = time_tree(input, options.depth);
-  text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_line(input) +
+  text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_lines(input) +
           unseen_line(input);
   if (const std::string lengths =
           lengths_text(tree, most_of(options, kMostCauses), options.columns);
@@ -179,10 +172,12 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     text += '\n' + lengths;
   if (options.by == WhyBy::cgroup)
     text += '\n' + group_table(input, options);
-  else if (threads.size() > 1)
+  else if (threads.size() > 1 || options.sort == "latency")
     text += '\n' + times_table(input, options);
   text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
                      [&](const LongWait &wait) { return wait_line(input, wait); });
+  text += long_waits("The waits during which a CPU was idle longest", input.why.idle_waits, options,
+                     [&](const LongWait &wait) { return idle_wait_line(input, wait); });
   text += long_waits("The longest times blocked", input.why.longest_blocks, options,
                      [&](const LongWait &block) { return block_line(input, block); });
   return text + wake_table(input, options) + lock_table(input, options);

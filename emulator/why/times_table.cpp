@@ -27,6 +27,7 @@ constexpr struct {
     {"blocked", [](const ThreadTime &time) { return time.blocked; }},
     {"unknown", [](const ThreadTime &time) { return time.unknown; }},
     {"life", [](const ThreadTime &time) { return time.life(); }},
+    {"latency", [](const ThreadTime &time) { return time.latency_share; }},
 };
 
 constexpr const char *kHeads[] = {"THREAD", "PROCESS", "NAME"}; // by WhyBy
@@ -38,6 +39,7 @@ struct Line {
 
   void add(const ThreadTime &other) {
     time.running += other.running;
+    time.latency_share += other.latency_share;
     time.waiting += other.waiting;
     time.blocked += other.blocked;
     time.unknown += other.unknown;
@@ -90,6 +92,9 @@ std::string times_table(const WhyInput &input, const WhyOptions &options) {
   Table::Row head{kHeads[size_t(options.by)]};
   if (grouped)
     head.push_back("THREADS");
+  const bool latency = options.sort == "latency";
+  if (latency)
+    head.insert(head.end(), {"LATENCY\nSHARE", "%"});
   head.insert(head.end(), {"RUNNING", "%", "WAITING", "%", "BLOCKED", "%", "NOT KNOWN"});
   Table table(std::move(head));
   const auto put = [&](const Line &line) {
@@ -97,6 +102,9 @@ std::string times_table(const WhyInput &input, const WhyOptions &options) {
     Table::Row row{line.name};
     if (grouped)
       row.push_back(human_count(line.threads));
+    if (latency)
+      row.insert(row.end(), {human_duration(time.latency_share),
+                             human_percent(time.latency_share, input.why.covered)});
     row.insert(row.end(), {human_duration(time.running), human_percent(time.running, time.life()),
                            human_duration(time.waiting), human_percent(time.waiting, time.life()),
                            human_duration(time.blocked), human_percent(time.blocked, time.life()),

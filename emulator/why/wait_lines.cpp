@@ -117,6 +117,17 @@ std::string wait_line(const WhyInput &input, const LongWait &wait) {
          (wait.ends ? "" : ", and it waits still");
 }
 
+std::string idle_wait_line(const WhyInput &input, const LongWait &wait) {
+  std::string causes;
+  for (size_t n = 0; n < kIdleCauses.size(); n++)
+    if (const uint64_t ns = wait.idle.causes.ns[n])
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", kIdleCauses[n].name,
+                            human_duration(ns));
+  return fmt::format("{} at {}: {} of {} ({})", thread_label(input.catalog.threads[wait.thread]),
+                     at_text(input, wait), human_duration(wait.idle.causes.total()),
+                     human_duration(wait.length()), causes);
+}
+
 std::string block_line(const WhyInput &input, const LongWait &block) {
   std::string end = "woken by " + culprit_text(input, block.by, block.thread);
   if (block.by.kind() == Culprit::Kind::nobody)

@@ -12,6 +12,10 @@ namespace ovnitrace {
 /// (99) ran there".
 std::string wait_line(const WhyInput &input, const LongWait &wait);
 
+/// Returns how long CPUs were idle in a wait: "worker-3 (12) at 0.412 s: 3.1 ms of 3.77 ms
+/// (scheduler 3.1 ms)".
+std::string idle_wait_line(const WhyInput &input, const LongWait &wait);
+
 /// Returns "worker-3 (12) was blocked 12.0 ms at 0.412 s (futex): woken by main (10)".
 std::string block_line(const WhyInput &input, const LongWait &block);
 

@@ -31,7 +31,7 @@ enum class WhyBy : uint8_t { thread, process, name, cgroup };
 
 struct WhyOptions {
   std::optional<size_t> top = {}; ///< most lines of each table, and one for the rest; 0: all
-  std::string sort = "waiting";   ///< one of why_sort_words()
+  std::string sort = "waiting";   ///< one of why_sort_words(); "latency" adds a column
   WhyBy by = WhyBy::thread;
   bool brief = false;   ///< only the answer
   size_t columns = 100; ///< width of a line

@@ -46,11 +46,11 @@ protected:
     cpu.at(400000).activate(2, 33, FTRACE_WAKER_HARDIRQ).at(700000).epilogue(3, 22).dispatch(2);
     cpu.at(900000).end(2, 22).dispatch(3).at(1000000).stop();
   }
-  void open(CriticalPath *path = nullptr) {
+  void open(std::span<CriticalPath> paths = {}) {
     trace.write();
     const std::string file = out / "page.html";
     WriteReportOptions options = {.place = file};
-    options.path = path;
+    options.paths = paths;
     write_report(
         dir.path(), info, [this] { return open_trace({{dir.path()}}, sink); }, options);
     browser->open(file);
@@ -304,8 +304,9 @@ TEST_F(ReportPage, ALineIsAlongTheRowsInARegion) {
 TEST_F(ReportPage, TheCriticalPathIsALineBelowTheRowsThatAKeyHides) {
   build();
   trace.write();
-  CriticalPath path = critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {22, {}});
-  open(&path);
+  std::vector<CriticalPath> paths =
+      critical_paths(*open_trace({{dir.path()}}, sink), {}, {}, {22, {}}, 5);
+  open(paths);
   const auto pixel = [&](double ns, int thread) {
     return fmt::format("(c => c.getContext('2d').getImageData({} * c.width / c.clientWidth, "
                        "{} * c.width / c.clientWidth, 1, 1).data.join())"

@@ -324,6 +324,8 @@ test('keys do what the list of keys says', () => {
   app.select({thread: 0, slice: 1});
   const selected = name => (key(name), app.selected && [app.selected.thread, app.selected.slice]);
   assert.deepEqual(['ArrowRight', 'ArrowLeft', 'ArrowDown', 'ArrowUp'].map(selected), [[0, 2], [0, 1], [1, 5], [0, 1]]);
+  key('g');
+  assert.equal(app.graphs.shown, false);
   assert.deepEqual(selected('e'), [1, 7]);
   app.select({thread: 0, slice: 1});
   assert.deepEqual(selected('q'), [1, 5]);
@@ -362,8 +364,9 @@ e: go to who woke it
 q: go to who ran instead of it
 f: zoom to the selected slice
 p: show the critical path, or hide it
+g: show the graphs of all threads, or hide them
 /: search
-Esc: clear the range, then the selection
+Esc: clear marks, the range, then the selection
 ?: this list
 Wheel: zoom where the pointer is; over the names: scroll
 Shift + wheel: move in time

@@ -50,7 +50,8 @@ const HEADER = {
              {name: 'yielded', meaning: 'yielded', is_switch: true},
              {name: 'faults', meaning: 'faulted', is_switch: false, if_any: true}],
   latency: {count: 1, p50: 50, p99: 51, max: 52}, load_steps: 4,
-  critical_path: {from: 1000, causes: ['runs', 'waits']},
+  critical_path: {paths: [{thread: 0, from: 1000, to: 2000, segments: 3}, {thread: 1, from: 1000, to: 1500, segments: 1}],
+                  causes: ['runs', 'waits']},
   waits: {sums: [{waiter: 1, thread: 0, name: 'main (10)', ns: 70, known: true},
                  {waiter: 1, thread: null, name: 'others', ns: 500, known: false},
                  {waiter: 2, thread: 1, name: 'work (11)', ns: 90, known: true}],
@@ -77,7 +78,7 @@ const PARTS = {
   events: varints(20, 1, 0xd9, 0, 5, 30, 1, 0xd9, 0, 6, 50, 1, 0xe9, 0, 5, 300, 1, 0x01, 42, 0, 0, 0, 0x01, 1, 0,
                   100, 2, 0x29, 7, 8),
   dark: varints(0, 1100, 100, 1),
-  critical_path: varints(200, 0, 0, 200, 1, 1, 600, 0, 0),
+  critical_path: varints(200, 0, 0, 200, 1, 1, 600, 0, 0, 500, 1, 0),
 };
 
 /// Starts the page on a canvas with 400 pixels of time. draw() draws what is planned.

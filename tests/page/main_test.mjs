@@ -33,6 +33,7 @@ async function start({header = {}, summary = {}} = {}) {
   const base64 = deflateRawSync(all).toString('base64');
   const removed = [], listeners = {}, observed = [];
   Object.assign(globalThis, {
+    location: {hash: ''}, history: {replaceState: () => {}},
     addEventListener: (type, listener) => listeners[type] = listener,
     ResizeObserver: class {
       constructor(changed) {
@@ -85,7 +86,7 @@ test('losses and coarse threads are told, and a whole machine has the name of it
 });
 
 test('the tools search, sort, hide, fold and colour', async () => {
-  const {byId} = await start({header: {critical_path: {from: 0, causes: []}}});
+  const {byId} = await start({header: {critical_path: {paths: [{thread: 0, from: 0, to: 100, segments: 0}], causes: []}}});
   assert.deepEqual(byId.sort.children.map(option => [option.value, option.text]), [
     ['process', 'process'], ['running', 'time running'], ['waiting', 'time waiting for a CPU'],
     ['latency', 'longest wakeup latency'], ['name', 'name']]);

@@ -22,9 +22,9 @@ test('the last value up to another is that of a plain search, from any start', (
 });
 
 test('a thread is on the critical path from the start of a segment to before its end', () => {
-  const about = {from: 100, causes: ['running', 'waiting']};
+  const about = {paths: [{from: 100, segments: 5}, {from: 90, segments: 2}], causes: ['running', 'waiting']};
   const path = new Critical({header: {critical_path: about}},
-                            varints(50, 7, 0, 20, 8, 1, 30, 7, 1, 5, 8, 0, 10, 7, 0));
+                            varints(50, 7, 0, 20, 8, 1, 30, 7, 1, 5, 8, 0, 10, 7, 0, 60, 9, 0, 5, 7, 1));
   const at = [99, 100, 149, 150, 169, 170, 199, 200, 204, 205, 214, 215];
   assert.deepEqual(at.map(time => path.at(7, time)),
                    [undefined, 'running', 'running', undefined, undefined, 'waiting', 'waiting',
@@ -41,6 +41,11 @@ test('a thread is on the critical path from the start of a segment to before its
   assert.deepEqual(spans(150, 205, 0), [[100, 150], [170, 200], [205, 215]]);
   assert.deepEqual(spans(0, 1000, 69), [[100, 150], [170, 215]]);
   assert.deepEqual(spans(0, 1000, 70), [[100, 200], [205, 215]]);
+  assert.deepEqual([99, 120, 160, 215].map(time => path.responsible(time)),
+                   [null, {thread: 7, cause: 'running'}, {thread: 8, cause: 'waiting'}, null]);
+  path.choose(1);
+  assert.deepEqual([path.at(9, 95), path.at(7, 152), path.at(8, 160)], ['running', 'waiting', undefined]);
+  path.choose(0);
   path.shown = false;
   assert.deepEqual(spans(0, 1000, 0), []);
   assert.equal(path.at(7, 120), undefined);

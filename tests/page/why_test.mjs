@@ -13,6 +13,7 @@ const why = {
              {text: 'hog (8), not traced', name: 'hog', kind: 2, known: true, thread: null, untraced: true},
              {text: 'not known', name: 'not known', kind: 0, known: false, thread: null}],
   blocks: ['futex', 'read (disk)'],
+  idle: [{word: 'in_flight', name: 'wakeup in flight'}, {word: 'affinity', name: 'affinity'}],
   kinds: [{word: 'wakeup', name: 'after a wakeup'}, {word: 'preemption', name: 'after a preemption'}],
 };
 
@@ -33,7 +34,7 @@ function whys(options = {}) {
       3, 100, 1, 120, 0, 280, 2,
       2, 350, 0, 150, 3,
       0,
-      4, 1, 2 + 1, 1, 0, 0, 2, 0, 1, 100, 2, 0, 1, 1, 0, 2));
+      4, 1, 2 + 1, 1, 0, 0, 2, 0, 1, 100, 2, 30, 0, 0, 1, 1, 0, 2, 5, 6));
 }
 
 const parts = tree => tree.parts.map(part => [part.label, part.ns]);
@@ -71,6 +72,19 @@ test('several threads are summed up, and those with merged slices are left out',
 
 test('the wait for the start of the capture is left out', () => {
   assert.deepEqual(whys().plain([1], 60, 120).blocked, [{block: 'read (disk)', waker: 'nobody yet', ns: 20}]);
+});
+
+test('waits while CPUs were idle are found by slice and by time', () => {
+  const one = whys(), found = (from, to) => {
+    const all = [];
+    one.eachIdle(from, to, (...wait) => all.push(wait));
+    return all;
+  };
+  assert.deepEqual([one.idleIn(4), one.idleIn(5), one.idleIn(6)], [[30, 0], undefined, [5, 6]]);
+  assert.deepEqual(found(100, 600), [[300, 500, [30, 0]], [550, 600, [5, 6]]]);
+  assert.deepEqual(found(100, 300), []);
+  assert.deepEqual(found(400, 420), [[300, 500, [30, 0]]]);
+  assert.deepEqual(found(510, 600), [[550, 600, [5, 6]]]);
 });
 
 test('a page without the part says so', () => {

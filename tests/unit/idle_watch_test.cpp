@@ -8,7 +8,7 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,10 +49,13 @@ public:
     if (idle.forbidden_cpu_ns)
       text += fmt::format(", {} ns on {}", idle.forbidden_cpu_ns, idle.forbidden_cpu);
     texts.push_back(text);
+    if (idle.known)
+      text += fmt::format("; causes {}", fmt::join(idle.causes.ns, " "));
+    with_causes.push_back(text);
   }
 
   IdleWatch watch;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts, with_causes;
 
 private:
   const Catalog &catalog_;
@@ -189,7 +192,7 @@ public:
       at(cpu).stop();
   }
 
-  std::vector<std::string> waits; ///< that ended, in their order
+  std::vector<std::string> waits; ///< that ended, in their order, with the causes of idle CPUs
 
 private:
   static constexpr uint64_t kBegin = 1000;
@@ -198,6 +201,7 @@ private:
     uint32_t cpu = 0, mask = 0;
     uint64_t since = 0;
     uint32_t waits_on = 0;
+    std::map<uint64_t, uint32_t> places; ///< where it waits, from a time on
     bool changed = false;
   };
 
@@ -235,6 +239,8 @@ private:
   }
   void move(uint16_t n) {
     threads_[n].cpu = random_() % kCpus;
+    if (threads_[n].state == Thread::waits)
+      threads_[n].places[now_] = threads_[n].cpu;
     at(random_() % kCpus).migrate(n + 1, threads_[n].cpu);
     pass(1); // what is logged on two CPUs at one time has no order
   }
@@ -242,6 +248,7 @@ private:
     thread.state = Thread::waits;
     thread.since = now_;
     thread.waits_on = thread.cpu;
+    thread.places = {{now_, thread.cpu}};
     thread.changed = thread.mask == 0;
   }
   void leave(uint16_t n) {
@@ -268,9 +275,11 @@ private:
     idle_[thread.cpu] = false;
     std::string text = fmt::format("{} {}-{}", 11 + n, thread.since, now_);
     uint64_t ns[2] = {}; // that it may use, and others
+    uint64_t causes[3] = {};
     std::map<uint32_t, uint64_t> of_cpu[2];
     for (uint64_t time = thread.since; time < now_; time++) {
       bool idle[2] = {};
+      count_cause(causes, thread, time);
       for (uint32_t cpu = 0; cpu < kCpus; cpu++)
         if (cpu != thread.waits_on && was_idle_[cpu].contains(time)) {
           idle[!(thread.mask >> cpu & 1)] = true;
@@ -295,7 +304,23 @@ private:
       text += fmt::format("; may not: {} ns", ns[1]);
     if (!of_cpu[1].empty())
       text += fmt::format(", {}", longest(of_cpu[1]));
-    waits.push_back(text);
+    waits.push_back(text + fmt::format("; causes {}", fmt::join(causes, " ")));
+  }
+  /// Adds one ns to the first cause that fits.
+  void count_cause(uint64_t (&causes)[3], const Thread &thread, uint64_t time) const {
+    const uint32_t here = std::prev(thread.places.upper_bound(time))->second;
+    bool allowed = false, any = false;
+    for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+      if (was_idle_[cpu].contains(time)) {
+        any = true;
+        allowed |= thread.mask >> cpu & 1;
+      }
+    if (thread.mask >> here & 1 && was_idle_[here].contains(time))
+      causes[0]++;
+    else if (allowed)
+      causes[1]++;
+    else if (any)
+      causes[2]++;
   }
 
   TraceBuilder &trace_;
@@ -308,7 +333,7 @@ private:
 
 TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
   size_t known = 0;
-  for (uint32_t seed = 1; seed <= test::cases(100); seed++) {
+  for (uint32_t seed = 1; seed <= test::cases(300); seed++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
     trace.json(kAll);
@@ -318,12 +343,12 @@ TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
     const auto source = open_trace({{dir.path()}}, sink);
     Waits found(source->catalog());
     replay_slices(*source, {}, found);
-    ASSERT_GE(found.texts.size(), machine.waits.size());
-    found.texts.resize(machine.waits.size()); // then those that did not end
-    std::sort(found.texts.begin(), found.texts.end());
+    ASSERT_GE(found.with_causes.size(), machine.waits.size());
+    found.with_causes.resize(machine.waits.size()); // then those that did not end
+    std::sort(found.with_causes.begin(), found.with_causes.end());
     std::sort(machine.waits.begin(), machine.waits.end());
-    ASSERT_EQ(found.texts, machine.waits) << "seed " << seed;
-    for (const std::string &text : found.texts)
+    ASSERT_EQ(found.with_causes, machine.waits) << "seed " << seed;
+    for (const std::string &text : found.with_causes)
       known += text.find(" on ") != std::string::npos;
   }
   EXPECT_GT(known, 500u);

@@ -12,17 +12,21 @@ import {Sections, eventName} from './sections.js';
 import {NAMES} from './layout.js';
 import {Timeline} from './timeline.js';
 import {Overview, Axis} from './overview.js';
+import {Graphs} from './graphs.js';
 import {Details} from './details.js';
 import {Panel} from './panel.js';
 import {threadsPage, whoPage, cpusPage, waitsPage} from './pages.js';
 import {latencyPage} from './latency.js';
 import {Whys} from './why.js';
 import {whyPage} from './why_page.js';
+import {stacksPage} from './stacks_page.js';
+import {Marks} from './marks.js';
 import {ways, plainSlice} from './slices.js';
 import {byId} from './dom.js';
 import {duration} from './format.js';
 
-const FOLLOW_SELECTION = [0, 2, 6]; // tabs: Selection, Latency, Why
+const FOLLOW_SELECTION = [0, 2, 6, 7]; // tabs: Selection, Latency, Why, Stacks
+const FOLLOW_RANGE = [0, 5, 6, 7];     // Selection, Waits, Why, Stacks
 
 export class App {
   constructor(trace) {
@@ -38,15 +42,17 @@ export class App {
     this.painter = new Painter(trace, this.sums, this.runs, this.colors);
     this.selected = null; // {thread, slice}
     this.range = null;    // {from, to}
+    this.marks = null;    // Marks
     this.view = new View(trace.from, trace.to, () => this.redraw());
     this.timeline = new Timeline(this);
     this.overview = new Overview(this);
     this.axis = new Axis(this);
+    this.graphs = new Graphs(this);
     this.details = new Details(this);
     this.panel = new Panel([
       ['Selection', into => this.details.show(into)], ['Threads', threadsPage(this)],
       ['Latency', latencyPage(this)], ['Who', whoPage(this)], ['CPUs', cpusPage(this)],
-      ['Waits', waitsPage(this)], ['Why', whyPage(this)],
+      ['Waits', waitsPage(this)], ['Why', whyPage(this)], ['Stacks', stacksPage(this)],
     ]);
     showLegend(byId('legend'), trace.header, this.colors);
   }
@@ -64,6 +70,8 @@ export class App {
     this.timeline.draw();
     this.overview.draw();
     this.axis.draw();
+    this.graphs.draw();
+    this.drawn?.();
   }
 
   /// Makes the rows anew.
@@ -144,10 +152,21 @@ export class App {
     this.view.set(start - room, end + room);
   }
 
+  /// Marks slices: {label, slices: [thread, slice, …]}; with `only`, hides the threads without one.
+  /// null marks nothing.
+  mark(marked) {
+    this.marks = marked && new Marks(this.trace, marked.label, marked.slices);
+    this.rows.only = marked?.only ? new Set(this.marks.byThread.keys()) : null;
+    byId('marked').hidden = !marked;
+    byId('marked').textContent = marked ? '✕ ' + (marked.only ? 'Only: ' : 'Marked: ') + marked.label : '';
+    this.rows.build();
+    this.redraw();
+  }
+
   setRange(range) {
     this.range = range && {from: Math.max(this.trace.from, Math.min(range.from, range.to)),
                            to: Math.min(this.trace.to, Math.max(range.from, range.to))};
-    if (this.panel.chosen === 0 || this.panel.chosen === 5)
+    if (FOLLOW_RANGE.includes(this.panel.chosen))
       this.panel.show();
     this.redraw();
   }
@@ -180,15 +199,19 @@ export class App {
 
   /// Returns what is under the pointer, in a few words.
   hover(event) {
-    const tooltip = byId('tooltip');
     this.pointer = event && event.offsetX;
     const row = event && event.offsetX > NAMES && this.timeline.rowAt(event.offsetY);
     const time = row && this.timeline.timeAt(event.offsetX);
     const found = row && this.sliceAt(row, time);
-    tooltip.hidden = !found;
-    if (!found)
+    this.showTip(event, found ? this.words(row, found, time) : null);
+  }
+  /// Shows a text beside the pointer; null hides it.
+  showTip(event, text) {
+    const tooltip = byId('tooltip');
+    tooltip.hidden = !text;
+    if (!text)
       return;
-    tooltip.textContent = this.words(row, found, time);
+    tooltip.textContent = text;
     const right = event.clientX + 16 + tooltip.offsetWidth > innerWidth;
     tooltip.style.left = event.clientX + (right ? -12 - tooltip.offsetWidth : 14) + 'px';
     tooltip.style.top = Math.min(event.clientY + 14, innerHeight - tooltip.offsetHeight - 4) + 'px';

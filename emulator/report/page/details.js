@@ -3,6 +3,7 @@
 import {COOLING, MIXED, RUNNING, STATES, WARMING} from './trace.js';
 import {nameOf} from './trace.js';
 import {causes, wakeupOf, ways} from './slices.js';
+import {chainOf} from './chain.js';
 import {element, button} from './dom.js';
 import {duration, exactTime, percent, counted} from './format.js';
 
@@ -53,6 +54,10 @@ export class Details {
         facts.push(['At', found.place]);
       facts.push(['Ran instead', this.peer(found.peer, when)]);
     }
+    const idle = this.app.whys.known ? this.app.whys.idleIn(slice) : undefined;
+    if (idle)
+      facts.push(['A CPU was idle', this.app.whys.lists.idle.map(({name}, n) => [name, idle[n]]).filter(([, ns]) => ns > 0)
+          .map(([name, ns]) => duration(ns) + ' (' + name + ')').join(', ')]);
     const wakeup = wakeupOf(trace, selected);
     if (wakeup >= 0 || found.context !== null) {
       const at = wakeup >= 0 ? wakeup : slice + 1;
@@ -118,6 +123,22 @@ export class Details {
                 go('next', 'Next →', '→'), go('waker', 'Waker', 'e'),
                 go('instead', 'Ran instead', 'q'),
                 button('Zoom to it (f)', () => this.app.zoomToSelected())));
+    this.showChain(into, selected);
+  }
+
+  /// Shows what the slice waited for, who woke the thread, and what that one had waited for.
+  showChain(into, selected) {
+    const {trace} = this.app, steps = chainOf(trace, selected);
+    if (!steps.length)
+      return;
+    const list = element('ol', {id: 'chain'});
+    for (const {thread, slice, call, context, waker} of steps) {
+      const ran = waker && context !== 0 ? 'an interrupt while this ran: ' : '';
+      list.append(element('li', {}, button(nameOf(trace.threads[thread]), () => this.app.goTo({thread, slice}), {className: 'link'}),
+                          ' waited ' + duration(trace.end(slice) - trace.start[slice]) + ' for ' + (call ?? 'something not known') + ', woken by ' + ran,
+                          this.peer(waker, trace.end(slice))));
+    }
+    into.append(element('h2', {}, 'What it waited for'), list);
   }
 
   showRange(into, range) {

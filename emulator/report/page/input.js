@@ -10,7 +10,7 @@ export const KEYS = [
   ['w s', 'zoom in and out'], ['a d', 'move left and right'], ['0', 'show the whole run'],
   ['← →', 'previous and next slice of the thread'], ['↑ ↓', 'the thread above and below'],
   ['e', 'go to who woke it'], ['q', 'go to who ran instead of it'], ['f', 'zoom to the selected slice'],
-  ['p', 'show the critical path, or hide it'], ['/', 'search'], ['Esc', 'clear the range, then the selection'], ['?', 'this list'],
+  ['p', 'show the critical path, or hide it'], ['g', 'show the graphs of all threads, or hide them'], ['/', 'search'], ['Esc', 'clear marks, the range, then the selection'], ['?', 'this list'],
 ];
 const MOUSE = [
   ['Wheel', 'zoom where the pointer is; over the names: scroll'], ['Shift + wheel', 'move in time'],
@@ -92,9 +92,9 @@ export function handleKeys(app) {
     ArrowLeft: () => app.follow('previous'), ArrowRight: () => app.follow('next'),
     ArrowUp: () => app.step(-1), ArrowDown: () => app.step(1),
     e: () => app.follow('waker'), q: () => app.follow('instead'), f: () => app.zoomToSelected(),
-    p: () => app.showCritical(!app.trace.critical.shown),
+    p: () => app.showCritical(!app.trace.critical.shown), g: () => app.graphs.toggle(),
     '/': () => byId('search').focus(), '?': () => byId('help').showModal(),
-    Escape: () => app.range ? app.setRange(null) : app.select(null),
+    Escape: () => app.marks ? app.mark(null) : app.range ? app.setRange(null) : app.select(null),
   };
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Starts the page.
 import {readData} from './data.js';
-import {Trace} from './trace.js';
+import {Trace, nameOf} from './trace.js';
 import {App} from './app.js';
 import {SORTS} from './rows.js';
 import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
+import {keepPlace} from './place.js';
 import {byId, element} from './dom.js';
 import {duration, count, counted} from './format.js';
 
@@ -57,6 +58,13 @@ function setUpTools(app) {
   };
   byId('critical-label').hidden = !app.trace.critical.about;
   byId('critical').checked = app.trace.critical.shown;
+  for (const [n, {thread}] of (app.trace.critical.about?.paths ?? []).entries())
+    byId('path').append(element('option', {value: String(n)}, 'of ' + nameOf(app.trace.threads[thread])));
+  byId('path').hidden = byId('critical-label').hidden;
+  byId('path').onchange = event => {
+    app.trace.critical.choose(Number(event.target.value));
+    app.showCritical(true);
+  };
   byId('critical').onchange = event => app.showCritical(event.target.checked);
   collapse.onclick = () => {
     const fold = collapse.textContent === 'Collapse all';
@@ -64,6 +72,7 @@ function setUpTools(app) {
     app.rows.foldAll(fold);
     app.rebuild();
   };
+  byId('marked').onclick = () => app.mark(null);
   byId('whole').onclick = () => app.view.showWhole();
   byId('theme').onclick = () => app.toggleTheme();
   byId('help-button').onclick = () => byId('help').showModal();
@@ -97,6 +106,7 @@ async function start() {
   byId('loading').hidden = true;
   app.draw();
   window.ovnitrace = app.api();
+  keepPlace(app);
 }
 
 start().catch(error => {

@@ -40,6 +40,7 @@ export class Rows {
     if (trace.summary.all_threads)
       this.orderAsInfo();
     this.search = '';
+    this.only = null; // threads (indices) that a click chose, null: all
     this.sort = 'process';
     // In a trace of a whole machine, most threads never run.
     const idle = this.shown.filter(thread => thread.summary.time_ns.running === 0).length;
@@ -91,6 +92,8 @@ export class Rows {
   }
 
   matches(thread) {
+    if (this.only && !this.only.has(thread.index))
+      return false;
     if (this.hideIdle && thread.summary.time_ns.running === 0)
       return false;
     const process = thread.process;
@@ -171,6 +174,7 @@ export class Rows {
     one.process.folded = false;
     if (!this.matches(one)) {
       this.search = '';
+      this.only = null;
       this.hideIdle = false;
     }
     this.build();

@@ -4,6 +4,7 @@ import {nameOf, RUNNING, PAUSED, MIXED} from './trace.js';
 import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
 import {drawArrows} from './arrows.js';
+import {drawMarks} from './marks.js';
 
 const GAP = 3;         // CSS pixels between rows
 const TEXT_LEAST = 44; // CSS pixels of a slice that gets a text
@@ -113,6 +114,7 @@ export class Timeline {
       this.eachWide(time => trace.find(row.thread, time),
                     (i, x0, x1) => this.textOfState(i, x0, x1, y + row.height / 2));
       this.drawSections(row.thread, y);
+      drawMarks(this, row.thread, y, row.height - GAP);
       this.drawRegions(row.thread, y + row.height - GAP);
       this.drawCritical(row.thread, y + row.height - 1);
     } else if (row.type === 'cpu') {

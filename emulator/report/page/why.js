@@ -33,6 +33,7 @@ export class Whys {
     this.cause = new Uint32Array(total); // of a block: 1 + its number; of a wait: its kind
     this.waker = new Uint32Array(total); // of a block
     this.moves = new Map();              // of a wait: [time, 1 + CPU, …]
+    this.idle = {slice: [], ns: []};     // waits while a CPU was idle: slices, and ns by cause
     trace.threads.forEach((thread, t) => this.readThread(numbers, thread, t));
   }
 
@@ -65,8 +66,34 @@ export class Whys {
           moves.push(numbers.next() + trace.start[slice], numbers.next());
         if (moves.length > 2)
           this.moves.set(slice, moves);
+        const idle = this.lists.idle.map(() => numbers.next());
+        if (idle.some(ns => ns > 0) && !thread.coarse) {
+          this.idle.slice.push(slice);
+          this.idle.ns.push(idle);
+        }
       }
       slice += thread.coarse ? 0 : 1;
+    }
+  }
+
+  /// Returns the ns in which CPUs were idle during a wait, by cause; undefined if none was.
+  idleIn(slice) {
+    const {idle} = this, at = lastUpTo(idle.slice, 0, idle.slice.length, slice);
+    return idle.slice[at] === slice ? idle.ns[at] : undefined;
+  }
+  /// Calls put(start, end, ns by cause) for the waits in a time while CPUs were idle.
+  eachIdle(from, to, put) {
+    const {trace, idle} = this, count = idle.slice.length;
+    for (let t = 0, n = 0; t < trace.threads.length && n < count; t++) {
+      const last = trace.first[t + 1] - 1;
+      if (idle.slice[n] >= last)
+        continue;
+      const end = lastUpTo(idle.slice, n, count, last) + 1;
+      const first = lastUpTo(trace.start, trace.first[t], last, from);
+      n = idle.slice[n] >= first ? n : lastUpTo(idle.slice, n, end, first - 1) + 1;
+      for (; n < end && trace.start[idle.slice[n]] < to; n++)
+        put(trace.start[idle.slice[n]], trace.end(idle.slice[n]), idle.ns[n]);
+      n = end;
     }
   }
 
@@ -137,38 +164,69 @@ export class Whys {
     const groups = new Map();
     for (const [number, ns] of sums) {
       const one = this.culprit(number), key = one.kind + ' ' + one.name;
-      const group = groups.get(key) ?? {ns: 0, all: []};
+      const group = groups.get(key) ?? {ns: 0, all: [], numbers: []};
       group.ns += ns;
       group.all.push(one);
+      group.numbers.push(number);
       groups.set(key, group);
     }
-    return [...groups.values()].map(({ns, all}) => ({
+    return [...groups.values()].map(({ns, all, numbers}) => ({
       label: before + (all.length === 1 ? all[0].text :
           (all[0].name || 'without a name') + ' (' + all.length + ' threads)' + (all[0].untraced ? ', not traced' : '')),
-      ns, known: all[0].known, thread: all.length === 1 ? all[0].thread : null, parts: [],
+      ns, known: all[0].known, thread: all.length === 1 ? all[0].thread : null, parts: [], numbers: new Set(numbers),
     })).sort((a, b) => b.known - a.known || b.ns - a.ns);
   }
 
-  /// Returns a tree {label, ns, parts} whose parts add up.
+  /// Returns the slices of threads in a time that fit: [thread, slice, …].
+  slicesWhere(threads, from, to, fits) {
+    const {trace} = this, found = [];
+    for (const t of threads) {
+      if (trace.threads[t].coarse || !trace.hasSlices(t))
+        continue;
+      const last = trace.first[t + 1] - 1;
+      for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++)
+        if (trace.start[i + 1] > from && fits(i, Math.max(from, trace.start[i]), Math.min(to, trace.start[i + 1])))
+          found.push(t, i);
+    }
+    return found;
+  }
+  /// Returns whether one of the culprits ran there in a part of a wait.
+  wasHeldBy(culprits, slice, start, end) {
+    const waits = new Map();
+    this.addWait(waits, slice, start, end);
+    return [...waits.values()].some(holders => [...holders.keys()].some(holder => culprits.has(holder)));
+  }
+
+  /// Returns a tree {label, ns, parts, slices()} whose parts add up. slices() returns those of a node,
+  /// as slicesWhere() does.
   tree(threads, from, to) {
-    const sums = this.sums(threads, from, to);
-    const node = (label, parts) => ({label, parts: parts.sort((a, b) => b.ns - a.ns),
-                                     ns: parts.reduce((ns, part) => ns + part.ns, 0)});
+    const {trace} = this, sums = this.sums(threads, from, to);
+    const where = fits => () => this.slicesWhere(threads, from, to, fits);
+    const total = parts => parts.reduce((ns, part) => ns + part.ns, 0);
+    const node = (label, parts, fits) =>
+        ({label, parts: parts.sort((a, b) => b.ns - a.ns), ns: total(parts), slices: where(fits)});
     const {kinds, blocks} = this.lists;
     const waiting = [...sums.waits].map(([kind, holders]) => {
-      const parts = this.byCulprit(holders, 'held by: ');
-      const ns = parts.reduce((all, part) => all + part.ns, 0);
-      return {label: kinds[kind].name, ns, parts: kinds[kind].word === NO_QUOTA ? [] : parts};
+      const isKind = slice => isWait(trace.state(slice)) && this.cause[slice] === kind;
+      const parts = this.byCulprit(holders, 'held by: ').map(part => ({...part, slices: where((slice, start, end) =>
+        isKind(slice) && this.wasHeldBy(part.numbers, slice, start, end))}));
+      return {label: kinds[kind].name, ns: total(parts), parts: kinds[kind].word === NO_QUOTA ? [] : parts, slices: where(isKind)};
     });
+    const isBlocked = slice => trace.state(slice) === PAUSED && this.cause[slice] > 0;
+    const wakerOf = (slice, end) => end < trace.start[slice + 1] ? NOBODY_YET : this.waker[slice];
     const blocked = [...sums.blocks].map(([block, wakers]) => {
-      const parts = this.byCulprit(wakers, 'woken by: ');
-      return {label: blocks[block], ns: parts.reduce((all, part) => all + part.ns, 0), parts};
+      const isBlock = slice => isBlocked(slice) && this.cause[slice] - 1 === block;
+      const parts = this.byCulprit(wakers, 'woken by: ').map(part => ({...part, slices: where((slice, _start, end) =>
+        isBlock(slice) && part.numbers.has(wakerOf(slice, end)))}));
+      return {label: blocks[block], ns: total(parts), parts, slices: where(isBlock)};
     });
-    const parts = [{label: 'running', ns: sums.running, parts: []}, node('waiting for a CPU', waiting),
-                   node('blocked', blocked)];
+    const ofState = (label, ns, state) => ({label, ns, parts: [], slices: where(slice => trace.state(slice) === state)});
+    const parts = [ofState('running', sums.running, RUNNING),
+                   node('waiting for a CPU', waiting, slice => isWait(trace.state(slice))),
+                   node('blocked', blocked, isBlocked)];
     if (sums.unknown)
-      parts.push({label: 'not known', ns: sums.unknown, parts: []});
-    return {label: '', ns: parts.reduce((ns, part) => ns + part.ns, 0), parts};
+      parts.push(ofState('not known', sums.unknown, UNKNOWN));
+    return {label: '', ns: total(parts), parts};
   }
 
   /// Returns the sums as window.ovnitrace.why() has them.

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows the tab "Why": where the time of a range went, of one thread or of several.
-import {nameOf} from './trace.js';
+import {nameOf, RUNNING} from './trace.js';
+import {LatencyShares} from './parallel.js';
 import {button, element} from './dom.js';
 import {counted, duration, percent} from './format.js';
+import {scopeSelect, timesOf} from './scope.js';
 
 const PARTS_MOST = 8; // of a node; the rest is one line
 
-/// Returns whose time is explained: the selected thread, its process, or all that the search leaves.
-const SCOPES = {
-  thread: ({trace, selected}) => [nameOf(trace.threads[selected.thread]), [selected.thread]],
-  process: ({trace, selected}) => {
-    const {pid, node} = trace.threads[selected.thread];
-    const of = trace.threads.filter(one => one.pid === pid && one.node === node);
-    return ['the process of ' + nameOf(trace.threads[selected.thread]), of.map(one => one.index)];
-  },
-  all: ({rows}) => [counted(rows.matching.length, 'thread'), rows.matching.map(one => one.index)],
-};
-
 /// Adds the lines of a node and of its parts.
 function addLines(body, node, depth, whole, app) {
-  const show = ({label, ns, thread}, at) => {
+  const show = ({label, ns, thread, slices}, at) => {
     const name = element('td', {className: 'text'});
     name.style.paddingLeft = 6 + 14 * at + 'px';
     name.append(thread !== null && thread !== undefined && app.trace.hasSlices(thread) ?
         button(label, () => app.showThread(thread), {className: 'link'}) : label);
-    body.append(element('tr', {}, name, element('td', {}, duration(ns)), element('td', {}, percent(ns, whole))));
+    const mark = slices ? button(duration(ns), () => app.mark({label, slices: slices()}), {className: 'mark', 'aria-label': 'Mark ' + label + ', ' + duration(ns)}) : duration(ns);
+    body.append(element('tr', {}, name, element('td', {}, mark), element('td', {}, percent(ns, whole))));
   };
   show(node, depth);
   for (const part of node.parts.slice(0, PARTS_MOST))
@@ -34,31 +26,45 @@ function addLines(body, node, depth, whole, app) {
     show({label: rest.length + ' others', ns: rest.reduce((ns, part) => ns + part.ns, 0)}, depth + 1);
 }
 
+const SHARES_MOST = 15;
+
+/// Returns a table of the threads that ran alone most.
+function sharesTable(app, threads, from, to) {
+  app.shares ??= new LatencyShares(app.trace);
+  const {trace} = app, body = element('tbody'), whole = to - from;
+  const rows = threads.map(thread => ({thread, share: app.shares.of(thread, from, to),
+                                       running: app.sums.times(thread, from, to)[RUNNING]}))
+      .filter(row => row.running > 0).sort((a, b) => b.share - a.share);
+  for (const {thread, share, running} of rows.slice(0, SHARES_MOST))
+    body.append(element('tr', {}, element('td', {className: 'text'}, button(nameOf(trace.threads[thread]), () => app.showThread(thread), {className: 'link'})),
+                        ...[duration(share), percent(share, whole), duration(running)].map(text => element('td', {}, text))));
+  return [element('h2', {}, 'Latency share'),
+          element('p', {className: 'note'}, 'While n threads of the page run, each gets 1/n of the time. The others are no part of it.' +
+                  (rows.length > SHARES_MOST ? ' The first ' + SHARES_MOST + ' of ' + rows.length + ' threads.' : '')),
+          element('table', {}, element('thead', {}, element('tr', {},
+              ...['Thread', 'Share', '% of the time', 'Running'].map((text, n) => element('th', {className: n ? '' : 'text', scope: 'col'}, text)))), body)];
+}
+
 export function whyPage(app) {
-  const {trace} = app, select = element('select', {'aria-label': 'Whose time'});
-  for (const [value, text] of [['thread', 'selected thread'], ['process', 'its process'], ['all', 'all threads of the search']])
-    select.append(element('option', {value}, text));
+  const {trace} = app, select = scopeSelect(app);
   return into => {
-    select.onchange = () => app.panel.show();
-    const scope = app.selected ? select.value : 'all';
-    const heading = element('h2', {}, 'Where the time went ', app.selected ? select : null);
+    const heading = element('h2', {}, 'Where the time went ', app.selected ? select.element : null);
     if (!app.whys.known) {
       into.replaceChildren(heading, element('p', {className: 'note'},
           'Left out: it did not fit into --max-size. `ovnitrace why --from --to` explains a range.'));
       return;
     }
-    const [whose, threads] = SCOPES[scope](app);
-    const from = app.range?.from ?? trace.from, to = app.range?.to ?? trace.to;
+    const {whose, threads} = select.chosen(), {from, to, words} = timesOf(app);
     const tree = app.whys.tree(threads, from, to), body = element('tbody');
     for (const part of tree.parts)
       addLines(body, part, 0, tree.ns, app);
     const coarse = threads.filter(thread => trace.threads[thread].coarse).length;
     into.replaceChildren(
         heading,
-        element('p', {className: 'note'}, 'Of ' + whose + (app.range ? ', in the selected range of ' +
-                duration(to - from) : ', in the whole run') + '. Select a range (shift + drag) or a thread to see less.' +
+        element('p', {className: 'note'}, 'Of ' + whose + ', ' + words + '. Select a range (shift + drag) or a thread to see less. A click on a time marks its slices.' +
                 (coarse ? ' Left out: ' + counted(coarse, 'thread') + ' that the page does not have in detail (≈).' : '')),
         element('table', {}, element('thead', {}, element('tr', {},
-            ...[['', 'text'], ['Time', ''], ['%', '']].map(([text, className]) => element('th', {className, scope: 'col'}, text)))), body));
+            ...[['', 'text'], ['Time', ''], ['%', '']].map(([text, className]) => element('th', {className, scope: 'col'}, text)))), body),
+        ...sharesTable(app, threads.filter(thread => trace.hasSlices(thread)), from, to));
   };
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counts of threads over time, and their latency shares: emulator/report/page/parallel.js and
+// density.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {Density} from '../../emulator/report/page/density.js';
+import {LatencyShares, idleCounts, threadCounts} from '../../emulator/report/page/parallel.js';
+import {COOLING, MIXED, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {makeTrace} from './fake.mjs';
+
+const rounded = means => [...means].map(mean => Math.round(mean * 1e6) / 1e6);
+
+/// Returns random numbers below a limit that are the same in each run.
+function randomly(seed) {
+  return limit => {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return Math.floor(seed / 65536) % limit;
+  };
+}
+function randomTrace(seed) {
+  const random = randomly(seed), states = [RUNNING, PAUSED, COOLING, WARMING];
+  return makeTrace(Array.from({length: 2 + random(4)}, (_, tid) => {
+    const slices = [];
+    for (let left = 1000; left > 0;) {
+      const length = Math.min(left, random(120));
+      slices.push({state: states[random(4)], length});
+      left -= length;
+    }
+    return {tid, pid: 1, name: 't', slices};
+  }));
+}
+/// Returns how many threads are in states in each ns.
+function counts(trace, states) {
+  const all = new Float64Array(1000);
+  trace.threads.forEach((_, t) => {
+    for (let i = trace.first[t]; i < trace.first[t + 1] - 1; i++)
+      if (states.includes(trace.state(i)))
+        for (let ns = trace.start[i]; ns < trace.end(i); ns++)
+          all[ns]++;
+  });
+  return all;
+}
+
+test('a span is spread evenly over the parts that it touches', () => {
+  const density = new Density(100, 200, 10);
+  density.add(105, 125, 40);
+  density.add(150, 151, 7);
+  density.add(200, 200, 3);
+  density.finish();
+  assert.deepEqual([...density.sums], [0, 10, 30, 40, 40, 40, 47, 47, 47, 47, 50]);
+  assert.equal(density.until(115), 20);
+  assert.deepEqual([...density.means(100, 140, 2)], [1.5, 0.5]);
+});
+
+test('the graph has the means of 300 random traces, counted ns by ns', () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    const trace = randomTrace(seed), random = randomly(seed + 1000);
+    const from = 10 * random(50), to = from + 10 * (1 + random(50)), columns = (to - from) / 10;
+    const means = threadCounts(trace).means(from, to, columns);
+    [[RUNNING], [COOLING, WARMING], [PAUSED]].forEach((states, series) => {
+      const all = counts(trace, states);
+      const expected = Array.from({length: columns}, (_, x) =>
+          all.slice(from + 10 * x, from + 10 * x + 10).reduce((a, b) => a + b, 0) / 10);
+      expected.forEach((mean, x) => // the edge of a column may lie within 1/32768 of the run
+          assert.ok(Math.abs(means[series][x] - mean) < 0.02, 'seed ' + seed));
+    });
+  }
+});
+
+test('latency shares of 300 random traces are those of every ns', () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    const trace = randomTrace(seed), random = randomly(seed + 2000), running = counts(trace, [RUNNING]);
+    const from = random(500), to = from + 1 + random(500), shares = new LatencyShares(trace);
+    trace.threads.forEach((_, t) => {
+      let expected = 0;
+      for (let ns = from; ns < to; ns++)
+        if (trace.state(trace.find(t, ns)) === RUNNING)
+          expected += 1 / running[ns];
+      assert.ok(Math.abs(shares.of(t, from, to) - expected) < 1e-6, 'seed ' + seed + ', thread ' + t);
+    });
+  }
+});
+
+test('a merged slice counts with its times in states', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [
+    {state: MIXED, length: 1000, mix: [0, 250, 500, 0, 100, 150, 0]}]}]);
+  assert.deepEqual(threadCounts(trace).means(0, 1000, 1).map(rounded), [[0.25], [0.25], [0.5]]);
+});
+
+test('idle CPUs of a wait are spread over it', () => {
+  const whys = {lists: {idle: [{}, {}]}, eachIdle: (from, to, put) => put(200, 600, [100, 40])};
+  assert.deepEqual(idleCounts({from: 0, to: 1000}, whys).means(210, 220, 2).map(rounded),
+                   [[0.25, 0.25], [0.1, 0.1]]);
+});

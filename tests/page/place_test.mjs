@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The place in the page's address: emulator/report/page/place.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {goToPlace, placeOf} from '../../emulator/report/page/place.js';
+import {makeApp} from './fake_app.mjs';
+
+test('a page opens with an empty place', () => {
+  assert.equal(placeOf(makeApp().app), '');
+});
+
+test('another page that goes to the place shows the same', () => {
+  const {app} = makeApp();
+  app.rows.search = 'main & co';
+  app.rows.sort = 'running';
+  app.selectAt(0, 1300);
+  app.setRange({from: 1100, to: 1500});
+  app.view.set(1050.4, 1600.2);
+  app.panel.choose(6);
+  const place = placeOf(app), other = makeApp().app;
+  assert.equal(place, 'view=1050-1601&range=1100-1500&at=0%401200&tab=Why&sort=running&search=main+%26+co');
+  goToPlace(other, place);
+  assert.deepEqual(other.selected, {thread: 0, slice: 1});
+  assert.deepEqual(other.range, {from: 1100, to: 1500});
+  assert.deepEqual([other.view.from, other.view.to, other.panel.chosen, other.rows.sort], [1050, 1601, 6, 'running']);
+});
+
+test('what is wrong in a place is left out', () => {
+  const {app} = makeApp();
+  goToPlace(app, 'view=9-3&range=x&at=99@5&tab=Nothing&sort=toString&search=');
+  assert.equal(placeOf(app), '');
+  goToPlace(app, 'at=1@99999999&view=1-99999999999999999999');
+  assert.equal(placeOf(app), '');
+});

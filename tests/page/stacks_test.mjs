@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Time off the CPU by stack, marks, and chains of waits: emulator/report/page/stacks.js, marks.js and
+// chain.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {chainOf} from '../../emulator/report/page/chain.js';
+import {Marks} from '../../emulator/report/page/marks.js';
+import {foundTime, stackTree} from '../../emulator/report/page/stacks.js';
+import {COOLING, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {makeTrace} from './fake.mjs';
+import {ENDS, left, makeApp, STARTS, woken} from './fake_app.mjs';
+
+const header = {calls: ['read', 'futex', 'read'], places: ['load a.c:3 < main', '', 'skip < main']};
+const make = () => makeTrace([
+  {tid: 1, pid: 1, name: 'a', slices: [
+    {state: PAUSED, length: 100, why: left(2, 0)}, {state: RUNNING, length: 50},
+    {state: PAUSED, length: 200, why: left(2, 2)}, {state: COOLING, length: 30, why: left(1)},
+    {state: PAUSED, length: 70, why: left(2, 0)}]},
+  {tid: 2, pid: 1, name: 'b', slices: [{state: PAUSED, length: 300, why: left(2, 1)}]},
+], {header, to: 450});
+const plain = ({name, ns, count, children}) => [name, ns, count, ...children.map(plain)];
+
+test('time off the CPU is summed up by cause and from the outermost function inward', () => {
+  assert.deepEqual(plain(stackTree(make(), [0, 1], 0, 450)), ['off the CPU', 700, 5,
+    ['paused: read', 370, 3, ['main', 370, 3, ['skip', 200, 1], ['load a.c:3', 170, 2]]],
+    ['paused: futex', 300, 1], ['cooling', 30, 1]]);
+});
+
+test('a range cuts the slices, and nodes know them', () => {
+  const root = stackTree(make(), [0], 60, 170), [read] = root.children;
+  assert.deepEqual(plain(root), ['off the CPU', 60, 2, ['paused: read', 60, 2, ['main', 60, 2, ['load a.c:3', 40, 1], ['skip', 20, 1]]]]);
+  assert.deepEqual(read.slices, [0, 0, 0, 2]);
+  assert.equal(foundTime(root, 'a.c'), 40);
+  assert.equal(foundTime(root, 'main'), 60);
+});
+
+test('the nodes of random traces add up', () => {
+  const trace = make();
+  const check = node => {
+    assert.ok(node.children.reduce((ns, child) => ns + child.ns, 0) <= node.ns);
+    assert.equal(node.slices.length, 2 * node.count);
+    node.children.forEach(check);
+  };
+  for (let from = 0; from < 450; from += 7)
+    check(stackTree(trace, [0, 1], from, 450));
+});
+
+test('marks are found in a time, and those that nobody sees apart are left out', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: Array.from({length: 100}, (_, n) =>
+      ({state: n % 2 ? RUNNING : PAUSED, length: 10}))}]);
+  const marks = new Marks(trace, 'x', [0, 0, 0, 4, 0, 6, 0, 98]);
+  const found = (from, to, least) => {
+    const all = [];
+    marks.each(0, from, to, least, (start, end) => all.push([start, end]));
+    return all;
+  };
+  assert.deepEqual(found(0, 1000, 0), [[0, 10], [40, 50], [60, 70], [980, 990]]);
+  assert.deepEqual(found(45, 65, 0), [[40, 50], [60, 70]]);
+  assert.deepEqual(found(71, 900, 0), []);
+  assert.deepEqual(found(0, 1000, 50), [[0, 10], [60, 70], [980, 990]]);
+});
+
+test('a chain leads from a block to its waker, and to what that one had waited for', () => {
+  // c reads until an interrupt wakes it at 300; it wakes b at 400, which wakes a at 500.
+  const seen = STARTS + ENDS;
+  const trace = makeTrace([
+    {tid: 1, pid: 1, name: 'a', slices: [{state: PAUSED, length: 500, why: left(2, 1), flags: seen},
+      {state: WARMING, length: 50, why: woken(0), peer: 2, flags: seen}, {state: RUNNING, length: 50}]},
+    {tid: 2, pid: 1, name: 'b', slices: [{state: PAUSED, length: 400, why: left(2, 1), flags: seen},
+      {state: WARMING, length: 10, why: woken(0), peer: 3, flags: seen}, {state: RUNNING, length: 190}]},
+    {tid: 3, pid: 1, name: 'c', slices: [{state: PAUSED, length: 300, why: left(2, 0), flags: seen},
+      {state: WARMING, length: 10, why: woken(1), peer: 1, flags: seen}, {state: RUNNING, length: 290}]},
+  ], {header, to: 600});
+  const steps = slice => chainOf(trace, slice).map(step => [step.thread, step.call, step.context, step.waker?.tid]);
+  const whole = [[0, 'futex', 0, 2], [1, 'futex', 0, 3], [2, 'read', 1, 1]];
+  assert.deepEqual(steps({thread: 0, slice: 0}), whole);
+  assert.deepEqual(steps({thread: 0, slice: 1}), whole, 'from the wakeup');
+  assert.deepEqual(steps({thread: 0, slice: 2}), whole, 'from the run after it');
+  assert.deepEqual(steps({thread: 2, slice: trace.first[2]}), whole.slice(2));
+});
+
+test('a click on a frame shows only the threads that were there', () => {
+  const {app, byId, draw} = makeApp();
+  app.panel.choose(7);
+  const frames = byId('pages').all('button');
+  assert.deepEqual(frames.map(frame => frame.text), ['off the CPU', 'paused: futex', 'lock.c:5', 'cooling', 'paused', 'warming']);
+  frames[2].onclick();
+  assert.deepEqual(app.rows.matching.map(thread => thread.index), [0]);
+  assert.equal(byId('marked').text, '✕ Only: lock.c:5');
+  draw();
+  app.mark(null);
+  assert.equal(app.rows.matching.length, 3);
+  assert.equal(byId('marked').hidden, true);
+});
