@@ -374,7 +374,7 @@ dist:
 	$(Q)git -c tar.umask=0002 archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
 	@sha256sum $(B)/$(DIST).tar.gz
 
-# Of the packages: who made the last commit.
+# The maintainer of a package is who made the last commit.
 MAINTAINER = $(shell git log -1 --format='%an <%ae>')
 
 # The changelog has one entry. CROSS_COMPILE builds packages for another machine.

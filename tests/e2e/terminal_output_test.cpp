@@ -3,6 +3,8 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/terminal.h"
 
+#include <sstream>
+
 namespace ovnitrace::test {
 
 class TerminalOutput : public CaptureTest {
@@ -58,11 +60,41 @@ TEST_F(TerminalOutput, HasBoldHeadingsUnlessTheyAreRefused) {
   EXPECT_NE(piped.out.find(bold), std::string::npos);
 }
 
+TEST_F(TerminalOutput, FitsWordsIntoTwentyColumns) {
+  const std::vector<std::string> commands = {"why", "info", "dump", "plot",
+                                             "diff '" + trace() + "'"};
+  for (const std::string &command : commands) {
+    Terminal terminal({"/bin/sh", "-c",
+                       "stty cols 20; TERM=xterm PAGER=cat NO_COLOR=1 exec '" + ovnitrace() + "' " +
+                           command + " '" + trace() + "'"});
+    EXPECT_EQ(terminal.wait(), 0) << command;
+    EXPECT_NE(terminal.printed().find("true"), std::string::npos) << terminal.printed();
+    if (command != "why" && command != "info")
+      continue; // the others start with a table
+    std::istringstream lines(terminal.printed());
+    size_t sentences = 0;
+    for (std::string line; std::getline(lines, line) && line != "\r"; sentences++)
+      EXPECT_LE(line.size(), 20u + 1) << line; // and \r
+    EXPECT_GE(sentences, 3u) << terminal.printed();
+  }
+}
+
 TEST_F(TerminalOutput, IntoAClosedPipeEndsQuietly) {
-  for (const char *command : {"dump", "info", "why", "plot"}) {
-    const Outcome outcome = run({.argv = {"/bin/bash", "-c",
-                                          "'" + ovnitrace() + "' " + command + " '" + trace() +
-                                              "' | true; exit ${PIPESTATUS[0]}"}});
+  const std::string quoted = " '" + trace() + "'";
+  const std::vector<std::string> commands = {"dump" + quoted,
+                                             "info" + quoted,
+                                             "why" + quoted,
+                                             "plot" + quoted,
+                                             "diff" + quoted + quoted,
+                                             "info --json" + quoted,
+                                             "config",
+                                             "control --check start:enter_func:f",
+                                             "record --dry-run -a",
+                                             "record --trigger help"};
+  for (const std::string &command : commands) {
+    const Outcome outcome =
+        run({.argv = {"/bin/bash", "-c",
+                      "'" + ovnitrace() + "' " + command + " | true; exit ${PIPESTATUS[0]}"}});
     EXPECT_EQ(outcome.status(), 0) << command;
     EXPECT_EQ(outcome.err, "") << command;
   }

@@ -209,6 +209,8 @@ void warn_without_sched(const RecordOptions &options) {
 
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
+  if (arguments.json && !arguments.dry_run)
+    throw Error("--json goes with --dry-run or --trigger help", kExitUsage);
   check_is_no_stdout(options.directory,
                      "a trace is a directory of files: name it; `ovnitrace dump` "
                      "prints the events of one");

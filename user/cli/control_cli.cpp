@@ -2,53 +2,127 @@
 #include "user/cli/commands.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/json_stream.h"
 #include "emulator/base/printable.h"
 #include "emulator/cli/run.h"
+#include "emulator/cli/shared_options.h"
+#include "emulator/cli/stdout_writer.h"
 #include "user/control/arming.h"
 #include "user/control/ctl_socket.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace ovnitrace {
 
 namespace {
 
-/// How many places of the program and its libraries each alarm has. Whether each has one.
-bool print_places(const control::Plan &plan, const std::string &program) {
-  control::Arming arming(plan, nullptr, [](const std::string &line) { fmt::print("{}\n", line); });
-  arming.look_at_program(program, {});
-  arming.refuse_indirect();
-  bool all = true;
-  for (size_t a = 0; a < plan.alarms.size(); a++) {
-    const control::Alarm &alarm = *plan.alarms[a];
-    if (!alarm.type || alarm.type->source == control::Source::loader ||
-        alarm.type->source == control::Source::stepping)
-      continue;
-    const std::string &chain = plan.chains[plan.chain_of[a]].text;
-    all &= arming.found()[a] > 0;
-    fmt::print("{}: {} {} in {} and its libraries\n",
-               printable_line(chain.substr(alarm.span.at, alarm.span.length)), arming.found()[a],
-               arming.found()[a] == 1 ? "place" : "places", printable_line(program));
-  }
-  arming.report_missing("it is armed when something that has it is loaded");
-  return all;
+using Json = nlohmann::ordered_json;
+
+/// What is known of chains without running anything.
+struct Checked {
+  control::Plan plan;
+  std::string program;             ///< empty: none
+  std::vector<std::string> notes;  ///< about the program, before anything is counted
+  std::vector<uint64_t> found;     ///< places of each alarm of `plan`, if there is a program
+  std::vector<std::string> advice; ///< about alarms without a place
+};
+
+/// Returns whether the alarm hits at places of the program.
+bool has_places(const control::Alarm &alarm) {
+  return alarm.type && alarm.type->source != control::Source::loader &&
+         alarm.type->source != control::Source::stepping;
 }
 
-/// What can be known of chains without running anything.
-void check(const std::vector<std::string> &chains, const std::vector<std::string> &command) {
-  const control::Plan plan = control::make_plan(chains);
-  control::check_groups(plan);
+bool is_missing(const Checked &checked, size_t alarm) {
+  return !checked.program.empty() && has_places(*checked.plan.alarms[alarm]) &&
+         checked.found[alarm] == 0;
+}
+
+void look_at_program(Checked &checked) {
+  std::vector<std::string> *said = &checked.notes;
+  control::Arming arming(checked.plan, nullptr,
+                         [&said](const std::string &line) { said->push_back(line); });
+  arming.look_at_program(checked.program, {});
+  arming.refuse_indirect();
+  checked.found = arming.found();
+  said = &checked.advice;
+  arming.report_missing("it is armed when something that has it is loaded");
+}
+
+std::string text_of(const Checked &checked, size_t alarm) {
+  const std::string &chain = checked.plan.chains[checked.plan.chain_of[alarm]].text;
+  const control::Span span = checked.plan.alarms[alarm]->span;
+  return printable_line(chain.substr(span.at, span.length));
+}
+
+Json json_of(const Checked &checked) {
+  const control::Plan &plan = checked.plan;
+  Json root = {
+      {"schema", kJsonSchema}, {"starts_at_once", !plan.has_start()}, {"chains", Json::array()}};
+  for (const control::Chain &chain : plan.chains)
+    root["chains"].push_back({{"text", printable_line(chain.text)},
+                              {"name", printable_line(chain.name)},
+                              {"waits_for", printable_line(chain.waitfor)},
+                              {"repeat", chain.repeat},
+                              {"alarms", Json::array()}});
+  for (size_t a = 0; a < plan.alarms.size(); a++) {
+    const control::Alarm &alarm = *plan.alarms[a];
+    const bool counted = !checked.program.empty() && has_places(alarm);
+    root["chains"][plan.chain_of[a]]["alarms"].push_back(
+        {{"text", text_of(checked, a)},
+         {"means", control::in_words(alarm)},
+         {"places", counted ? Json(checked.found[a]) : Json()}});
+  }
+  root["program"] = checked.program.empty() ? Json() : Json(printable_line(checked.program));
+  root["notes"] = checked.notes;
+  for (const std::string &line : checked.advice)
+    root["notes"].push_back(line);
+  return root;
+}
+
+std::string text_of(const Checked &checked) {
+  const control::Plan &plan = checked.plan;
+  std::string text;
   for (size_t n = 0; n < plan.chains.size(); n++)
-    fmt::print("{}", control::in_words(plan, n));
+    text += control::in_words(plan, n);
   if (!plan.has_start())
-    fmt::print("no alarm starts a region: it starts at once\n");
-  const bool all = command.empty() || print_places(plan, command[0]);
-  std::fflush(stdout);
-  if (!all)
-    end_command(kExitFailure);
+    text += "no alarm starts a region: it starts at once\n";
+  for (const std::string &line : checked.notes)
+    text += line + '\n';
+  for (size_t a = 0; !checked.program.empty() && a < plan.alarms.size(); a++)
+    if (has_places(*plan.alarms[a]))
+      text +=
+          fmt::format("{}: {} {} in {} and its libraries\n", text_of(checked, a), checked.found[a],
+                      checked.found[a] == 1 ? "place" : "places", printable_line(checked.program));
+  for (const std::string &line : checked.advice)
+    text += line + '\n';
+  return text;
+}
+
+/// Prints what can be known of chains without running anything.
+void check(const std::vector<std::string> &chains, const std::vector<std::string> &command,
+           bool json) {
+  Checked checked{.plan = control::make_plan(chains),
+                  .program = command.empty() ? "" : command[0],
+                  .notes = {},
+                  .found = {},
+                  .advice = {}};
+  control::check_groups(checked.plan);
+  if (!checked.program.empty())
+    look_at_program(checked);
+  StdoutWriter out;
+  out.write(json ? json_of(checked).dump(2, ' ', false, Json::error_handler_t::replace) + '\n'
+                 : text_of(checked));
+  out.flush();
+  for (size_t a = 0; a < checked.plan.alarms.size(); a++)
+    if (is_missing(checked, a))
+      end_command(kExitFailure);
 }
 
 } // namespace
@@ -62,6 +136,8 @@ void add_control(App app, const std::vector<std::string> &command) {
       .add_option("--check", *chains, "Explain this chain. A program after -- is examined, not run")
       .type_name("CHAIN")
       .required();
+  const auto json = std::make_shared<bool>(false);
+  control.add_flag(kJson.names, *json, "Print an object of JSON");
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=
@@ -72,7 +148,7 @@ void add_control(App app, const std::vector<std::string> &command) {
                  types +
                  "\nExample:\n  ovnitrace control --check "
                  "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
-  control.callback([chains, &command] { check(*chains, command); });
+  control.callback([chains, json, &command] { check(*chains, command, *json); });
 }
 
 void add_ctl(App app) {

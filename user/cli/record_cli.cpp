@@ -10,7 +10,9 @@
 #include "emulator/cli/run_report.h"
 #include "emulator/cli/shared_options.h"
 #include "user/cli/checked_options.h"
+#include "user/cli/dry_run.h"
 #include "user/cli/no_region.h"
+#include "user/cli/trigger.h"
 #include "user/launch/signals.h"
 
 #include <fmt/core.h>
@@ -173,6 +175,15 @@ void check_places(App app, const std::vector<std::string> &command) {
         kExitUsage);
 }
 
+/// --trigger help records nothing. Returns whether it was given.
+bool was_list_of_triggers(const RecordArguments &arguments) {
+  if (arguments.trigger != "help")
+    return false;
+  drop_privileges(); // for the pager
+  print_triggers(arguments.options.families, arguments.json);
+  return true;
+}
+
 } // namespace
 
 void add_trace(App app, const std::vector<std::string> &command) {
@@ -183,7 +194,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
   add_output_options(app, *outputs);
   app.parse_complete_callback([app, command] { check_places(app, command); });
   app.callback([app, arguments, outputs] {
-    if (!app.named_subcommand().empty())
+    if (!app.named_subcommand().empty() || was_list_of_triggers(*arguments))
       return;
     const RecordOptions options = checked(*arguments);
     check_outputs(options, *outputs);
@@ -210,6 +221,8 @@ void add_record(App app, const std::vector<std::string> &command) {
   add_record_options(record_app, *arguments);
   record_app.add_flag("--dry-run", arguments->dry_run,
                       "Print the threads that would be recorded now, and record nothing");
+  record_app.add_flag(kJson.names, arguments->json,
+                      "With --dry-run or --trigger help: print an object of JSON");
   record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
@@ -217,9 +230,14 @@ void add_record(App app, const std::vector<std::string> &command) {
       "  sudo ovnitrace record --container web     a container, with what it starts, until Ctrl-C\n"
       "  sudo ovnitrace record --unit nginx --no-comm 'ssl*' --dry-run");
   record_app.callback([arguments] {
+    if (was_list_of_triggers(*arguments))
+      return;
     const RecordOptions options = checked(*arguments);
-    if (arguments->dry_run)
-      return list_threads(options);
+    if (arguments->dry_run) {
+      const std::vector<listed_thread> threads = list_threads(options);
+      drop_privileges(); // for the pager
+      return print_threads(threads, arguments->json);
+    }
     const RecordResult result = record(options);
     if (result.no_region)
       print_text(no_region_text(options.control, options.command));

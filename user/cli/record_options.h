@@ -15,6 +15,7 @@ namespace ovnitrace {
 struct RecordArguments {
   RecordOptions options;
   bool dry_run = false; ///< only list the threads
+  bool json = false;    ///< lists are printed as JSON
   std::string buffer = "disk";
   std::string trigger;            ///< name of an event
   std::string region;             ///< of --control: global or thread; empty: not given

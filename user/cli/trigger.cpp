@@ -2,11 +2,16 @@
 #include "user/cli/trigger.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/json_stream.h"
+#include "emulator/cli/stdout_writer.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/event_names.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <vector>
 
 namespace ovnitrace {
 
@@ -42,30 +47,40 @@ bool is_trigger(uint16_t code) {
          families_that_can_be().has(capturing_family(code));
 }
 
-/// A line for each family, with the option that it needs.
-std::string list_of_triggers(FamilySet families) {
-  std::string text = "\n  region_stop (with --control)";
-  for (const FamilyInfo &family : kFamilies) {
-    std::string names;
+struct Trigger {
+  std::string name, needs; ///< an option; empty: none
+};
+
+std::vector<Trigger> all_triggers(FamilySet families) {
+  std::vector<Trigger> all = {{"region_stop", "--control"}};
+  for (const FamilyInfo &family : kFamilies)
     for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
       if (is_trigger(code) && capturing_family(code) == uint32_t(family.number))
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", event_name(code));
-    if (!names.empty())
-      text += fmt::format(
-          "\n  {}{}", names,
-          families.has(family.number) ? "" : fmt::format(" (with --filter +{})", family.option));
+        all.push_back(
+            {std::string(event_name(code)),
+             families.has(family.number) ? "" : fmt::format("--filter +{}", family.option)});
+  return all;
+}
+
+/// Returns a line for the events that need the same option.
+std::string list_of_triggers(FamilySet families) {
+  std::string text, last;
+  for (const auto &[name, needs] : all_triggers(families)) {
+    if (text.empty() || needs != last)
+      text += fmt::format("{}\n  {}", last.empty() ? "" : fmt::format(" (with {})", last), name);
+    else
+      text += ", " + name;
+    last = needs;
   }
-  return text;
+  return text + (last.empty() ? "" : fmt::format(" (with {})", last));
 }
 
 uint16_t event_code(const std::string &name, FamilySet families) {
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
     if (event_count(kCodeKinds[code]) == 1 && event_name(code) == name)
       return code;
-  throw Error((name == "help"
-                   ? "--trigger takes one of these events:"
-                   : fmt::format("--trigger {}: there is no such event. There are:", name)) +
-                  list_of_triggers(families),
+  throw Error(fmt::format("--trigger {}: there is no such event. There are:{}", name,
+                          list_of_triggers(families)),
               kExitUsage);
 }
 
@@ -87,6 +102,22 @@ uint16_t trigger_code(const std::string &name, FamilySet families) {
   const uint16_t code = event_code(name, families);
   require_captured(name, code, families);
   return code;
+}
+
+void print_triggers(FamilySet families, bool json) {
+  StdoutWriter out;
+  if (json) {
+    JsonStream object([&out](std::string_view text) { out.write(text); });
+    object.member("schema", kJsonSchema);
+    object.start_array("triggers");
+    for (const auto &[name, needs] : all_triggers(families))
+      object.element({{"event", name}, {"needs", needs}});
+    object.end_array();
+    object.end();
+  } else {
+    out.write(fmt::format("--trigger takes one of these events:{}\n", list_of_triggers(families)));
+  }
+  out.flush();
 }
 
 std::string trigger_names() {

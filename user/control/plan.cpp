@@ -177,22 +177,6 @@ std::string describe_uniform(const Alarm &alarm) {
                      samples.length, samples.gap, samples.count);
 }
 
-std::string describe(const Alarm &alarm) {
-  if (!alarm.type)
-    return describe_uniform(alarm);
-  const auto event = std::find_if(std::begin(kEventNames), std::end(kEventNames),
-                                  [&](const EventName &row) { return row.event == alarm.event; });
-  std::string text = "when " + describe_value(alarm);
-  if (alarm.count > 1)
-    text += alarm.type->type == CONTROL_ICOUNT ? fmt::format(", {} times over", alarm.count)
-                                               : fmt::format(" for the {}. time", alarm.count);
-  text += fmt::format(", {}: {}", who(alarm),
-                      alarm.event == CONTROL_PRECOND ? "the next alarm is armed" : event->does);
-  if (alarm.bcast || alarm.global)
-    text += "; what follows is armed for all threads";
-  return text;
-}
-
 } // namespace
 
 bool Plan::has_start() const {
@@ -253,6 +237,22 @@ std::string label(const Chain &chain) {
   return printable_line(chain.name.empty() ? chain.text : chain.name);
 }
 
+std::string in_words(const Alarm &alarm) {
+  if (!alarm.type)
+    return describe_uniform(alarm);
+  const auto event = std::find_if(std::begin(kEventNames), std::end(kEventNames),
+                                  [&](const EventName &row) { return row.event == alarm.event; });
+  std::string text = "when " + describe_value(alarm);
+  if (alarm.count > 1)
+    text += alarm.type->type == CONTROL_ICOUNT ? fmt::format(", {} times over", alarm.count)
+                                               : fmt::format(" for the {}. time", alarm.count);
+  text += fmt::format(", {}: {}", who(alarm),
+                      alarm.event == CONTROL_PRECOND ? "the next alarm is armed" : event->does);
+  if (alarm.bcast || alarm.global)
+    text += "; what follows is armed for all threads";
+  return text;
+}
+
 std::string in_words(const Plan &plan, size_t number) {
   const Chain &chain = plan.chains[number];
   std::string text = fmt::format("chain {}{}:\n", number + 1,
@@ -260,7 +260,7 @@ std::string in_words(const Plan &plan, size_t number) {
   if (!chain.waitfor.empty())
     text += fmt::format("  once the chain {} has finished\n", printable_line(chain.waitfor));
   for (size_t n = 0; n < chain.alarms.size(); n++)
-    text += fmt::format("  {}. {}\n", n + 1, describe(chain.alarms[n]));
+    text += fmt::format("  {}. {}\n", n + 1, in_words(chain.alarms[n]));
   if (chain.repeat == 0)
     text += "  then it starts again, endlessly\n";
   else if (chain.repeat > 1)

@@ -42,6 +42,8 @@ void check_possible(const Plan &plan);
 /// What the chain is called where it is shown: its name, or its text.
 std::string label(const Chain &chain);
 
+/// When the alarm hits and what it does, in words.
+std::string in_words(const Alarm &alarm);
 /// The chain in words, several lines.
 std::string in_words(const Plan &plan, size_t chain);
 

@@ -68,7 +68,7 @@ void print_start(const RecordOptions &options, const Traced &traced, const Trace
 
 } // namespace
 
-void list_threads(const RecordOptions &options) {
+std::vector<listed_thread> list_threads(const RecordOptions &options) {
   CaptureParameters parameters = capture_parameters(options);
   parameters.only_looks = true;
   Capture capture(parameters);
@@ -78,12 +78,7 @@ void list_threads(const RecordOptions &options) {
   std::sort(threads.begin(), threads.end(), [](const listed_thread &a, const listed_thread &b) {
     return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
   });
-  std::string text = fmt::format("{:>8} {:>8} NAME\n", "PID", "TID");
-  for (const listed_thread &thread : threads)
-    text += fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, ThreadName(thread.comm).text());
-  text += human_count(threads.size(), "thread", "threads") + " would be recorded now\n";
-  fmt::print("{}", text);
-  std::fflush(stdout);
+  return threads;
 }
 
 /// Makes files and connections as the user they will belong to. Service threads get their priority

@@ -8,6 +8,7 @@
 #include "user/select/selection.h"
 
 #include <ovnitrace/capture.h>
+#include <ovnitrace/selection.h>
 
 #include <cstdint>
 #include <string>
@@ -61,8 +62,8 @@ struct RecordResult {
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 
-/// Prints the living threads that `options` would record now. Throws Error.
-void list_threads(const RecordOptions &options);
+/// Returns the living threads that `options` would record now, by process. Throws Error.
+std::vector<listed_thread> list_threads(const RecordOptions &options);
 
 /// Runs a capture. Call it on the main thread, before any other thread is created. When it returns,
 /// the process is the user of the trace and no longer root. Throws Error.
