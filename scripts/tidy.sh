@@ -31,8 +31,12 @@ tidy() {
 }
 
 # Joins files to a unit; where each starts in it is in UNIT.map: join UNIT FILE…
+# An alias that an earlier file declares is left out: only one of the two would count as used.
 join() {
-  awk -v map="$1.map" 'FNR == 1 { print NR - 1, FILENAME >map } { print }' "${@:2}" >"$1"
+  awk -v map="$1.map" '
+    FNR == 1 { print NR - 1, FILENAME >map }
+    /^namespace [a-z]+ = / && declared[$0]++ { $0 = "" }
+    { print }' "${@:2}" >"$1"
 }
 
 # Replaces places in a unit by those in its files.
