@@ -104,9 +104,7 @@ private:
   }
 
   void add_arrow(const Slice &slice, uint32_t row) {
-    const bool whole = slice.state == ThreadState::Warming && slice.starts && slice.ends &&
-                       slice.then == ThreadState::Running;
-    if (!whole || slice.context != FTRACE_WAKER_TASK || slice.waker.thread == kNone)
+    if (!slice.is_latency() || slice.context != FTRACE_WAKER_TASK || slice.waker.thread == kNone)
       return;
     const uint32_t waker = row_[slice.waker.thread];
     if (waker == kNone || waker == row)

@@ -41,6 +41,10 @@ struct Slice {
   Peer waker = {};
 
   uint64_t length() const { return end - start; }
+  /// Returns whether it starts with a wakeup that is in the range.
+  bool is_woken() const { return state == ThreadState::Warming && starts; }
+  /// Returns whether its length is a wakeup latency: both ends were seen, and the thread got a CPU.
+  bool is_latency() const { return is_woken() && ends && then == ThreadState::Running; }
 };
 
 /// A time in which a CPU ran shown threads, or its events are missing.

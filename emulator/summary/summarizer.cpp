@@ -163,14 +163,14 @@ void Summarizer::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Cooling && slice.reason == FTRACE_OFFCPU_THROTTLED &&
       slice.starts && slice.ends)
     thread.throttling.add(slice.start, slice.end);
-  if (slice.state != ThreadState::Warming || !slice.starts)
+  if (!slice.is_woken())
     return;
   thread.wakeups++;
   if (slice.context == FTRACE_WAKER_TASK)
     wakeups_.add(slice.thread, slice.waker);
   else if (slice.context != kNotKnown && slice.context != FTRACE_WAKER_UNKNOWN)
     wakeups_.add_interrupt(slice.thread);
-  if (!slice.ends || slice.then != ThreadState::Running)
+  if (!slice.is_latency())
     return;
   if (!thread.latency.count() || slice.length() > thread.latency.max())
     thread.latency_max_at = slice.end;

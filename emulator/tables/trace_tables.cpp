@@ -118,7 +118,7 @@ void TraceTables::on_slice(const Slice &slice) {
                         tid_of(slice.next),
                         tid_of(slice.waker)};
   put(TableId::slice, cells);
-  if (slice.state != ThreadState::Warming || !slice.starts)
+  if (!slice.is_woken())
     return;
   const Cell wakeup[] = {since_start(slice.start), tid_of(slice.waker),
                          catalog_.threads[slice.thread].tid,

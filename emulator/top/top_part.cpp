@@ -26,8 +26,7 @@ public:
   EndedWaits(size_t threads, TimeRange range) : latencies_(threads), range_(range) {}
 
   void on_slice(const Slice &slice) override {
-    if (slice.state == ThreadState::Warming && slice.starts && slice.ends &&
-        slice.then == ThreadState::Running && slice.end >= range_.from)
+    if (slice.is_latency() && slice.end >= range_.from)
       latencies_[slice.thread].add(slice.length());
   }
   void move_to(Summary &summary) {

@@ -225,5 +225,52 @@ TEST(Recipes, TheFormatNamesTheFilesOfTheCodec) {
         << page;
 }
 
+/// Returns the part of CONTRIBUTING.md from a bold heading to the next one.
+std::string recipe(const std::string &heading) {
+  const std::string text = test::project_file("CONTRIBUTING.md");
+  const size_t start = text.find("\n**" + heading + "**");
+  EXPECT_NE(start, text.npos) << heading;
+  return text.substr(start, text.find("\n**", start + 1) - start);
+}
+
+/// Expects recipes to name each file that has what the expression finds.
+void expect_named(const std::string &recipes, const std::string &finds,
+                  const std::vector<std::string> &folders) {
+  const std::regex expression(finds);
+  size_t count = 0;
+  for (const std::string &folder : folders)
+    for (const auto &entry :
+         std::filesystem::recursive_directory_iterator(test::project_path(folder))) {
+      const std::string name = entry.path().filename();
+      if (!entry.is_regular_file() ||
+          !std::regex_search(
+              test::project_file(folder / relative(entry.path(), test::project_path(folder))),
+              expression))
+        continue;
+      // A recipe may name the header, the source or both.
+      EXPECT_TRUE(has(recipes, name) || has(recipes, entry.path().stem().string() + ".") ||
+                  has(recipes, "`" + entry.path().stem().string() + "`"))
+          << entry.path() << " has " << finds << "; no recipe names it";
+      count++;
+    }
+  EXPECT_GT(count, 2u) << finds;
+}
+
+TEST(Recipes, EveryFileThatAsksIsNamed) {
+  const std::string states = recipe("A state that records do not have") +
+                             recipe("A state that records have"),
+                    codec =
+                        recipe("A codec of chunk files beside zstd") + "user/libovnitrace/zstd.";
+  expect_named(states, R"(ThreadState::(Paused|Cooling|Warming)\b|ShownState::throttled\b)",
+               {"emulator", "user"});
+  expect_named(codec, R"(Codec::|FrameReader|FrameCompressor|ZSTD_)", {"emulator", "user"});
+  expect_named(
+      recipe("An alarm type of `--control`"),
+      "CONTROL_(ICOUNT|ADDRESS|SSC|INT3|MAGIC|CPUID|PCONTROL|(ENTER|EXIT)_FUNC|TIMEOUT)\\b",
+      {"bpf", "user", "emulator"});
+  expect_named(recipe("A 32-bit family, with a payload"), "kind <= UINT8_MAX|kind < 256",
+               {"emulator"});
+}
+
 } // namespace
 } // namespace ovnitrace

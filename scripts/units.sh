@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Joins C++ files to units of up to twenty, which read the headers once: units.sh FILE…
+# Prints a line for each unit: its files. Files of a unit are of one tree, share the precompiled header,
+# and meet no name of an anonymous namespace twice, neither their own nor that of another file.
+# The Makefile and scripts/tidy.sh call this.
+set -euo pipefail
+[ $# -gt 0 ] || exit 0
+
+awk -v most="${MOST:-20}" '
+  FNR == 1 { files[++count] = FILENAME; hidden = 0; kind[count] = "" }
+  /^#include <nlohmann\/json.hpp>/ { kind[count] = "json" }
+  /^namespace \{/ { hidden = 1; next }
+  /^\} \/\/ namespace$/ { hidden = 0 }
+  { sub(/(^|[ \t])\/\/.*/, "") }
+  {
+    if (hidden && /^[A-Za-z_]/ && !/^(TEST|INSTANTIATE|using namespace|template)/) {
+      name = $0
+      if (name ~ /^(struct|class|enum|union) /) sub(/ *[:{;].*/, "", name)
+      sub(/ *[][({=;].*/, "", name)
+      if (name !~ /::[A-Za-z_0-9]+$/) {
+        sub(/.*[^A-Za-z_0-9]/, "", name)
+        names[count] = names[count] " " name
+      }
+    }
+    if (/ main\(/ || /LLVMFuzzerTestOneInput/) names[count] = names[count] " main LLVMFuzzerTestOneInput"
+    line = $0
+    gsub(/"([^"\\]|\\.)*"/, "", line)
+    before = ""
+    while (match(line, /[A-Za-z_][A-Za-z_0-9]*/)) {
+      word = substr(line, RSTART, RLENGTH)
+      if (RSTART > 1) before = substr(line, RSTART - 1, 1)
+      line = substr(line, RSTART + RLENGTH)
+      # Members, and variables, which hide an outer name, do not meet one.
+      if (before !~ /[.>]/ && (word ~ /^k?[A-Z]/ || line ~ /^ *[(<{]/) && !((count, word) in seen)) {
+        seen[count, word]
+        words[count] = words[count] " " word
+      }
+      before = ""
+    }
+  }
+  END {
+    for (i = 1; i <= count; i++) {
+      tree = files[i]
+      sub(/\/[^\/]*$/, "", tree)
+      if (tree !~ /^tests/) sub(/\/.*/, "", tree)
+      tree = tree kind[i]
+      for (u = 1; u <= units; u++) if (trees[u] == tree && sizes[u] < most && fits(i, u)) break
+      if (u > units) { units = u; trees[u] = tree }
+      sizes[u]++
+      list[u] = list[u] " " files[i]
+      n = split(words[i], all, " ")
+      for (k = 1; k <= n; k++) used[u, all[k]]
+      n = split(names[i], all, " ")
+      for (k = 1; k <= n; k++) { used[u, all[k]]; taken[u, all[k]] }
+    }
+    for (u = 1; u <= units; u++) print substr(list[u], 2)
+  }
+  function fits(i, u,   n, k, all) {
+    n = split(names[i], all, " ")
+    for (k = 1; k <= n; k++) if ((u, all[k]) in used) return 0
+    n = split(words[i], all, " ")
+    for (k = 1; k <= n; k++) if ((u, all[k]) in taken) return 0
+    return 1
+  }' "$@"
