@@ -315,6 +315,8 @@ inline constexpr CodeInfo kRows[] = {
      "a kernel worker wakes it next, in a work item that this thread queued", FTRACE_FAMILY_TASK},
     {FTrace_EXT_work_age, "EXT_work_age", event, context, {}, kWorkAge, "", "", {},
      "how long before that it was queued", FTRACE_FAMILY_TASK},
+    {FTrace_EXT_mark, "EXT_mark", event, number, kMark, {}, "", "", {},
+     "the user put this mark into the trace, by `ovnitrace ctl mark`", FTRACE_FAMILY_TRACE},
     {FTrace_EXT_extension, "EXT_extension", control, number, kPayloads, kExtensionFamily, "", "", {},
      "an event of a 32-bit family; that many `EXT_payload` records follow"},
     {FTrace_EXT_payload, "EXT_payload", control, number, kPayload, {}, "", "", {},

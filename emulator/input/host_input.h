@@ -55,6 +55,7 @@ struct HostInput {
   std::string machine = {};                    ///< architecture, empty: not known
   std::vector<DeviceName> devices = {};        ///< that woke threads
   bool sees_refills = false;                   ///< as HostInfo has it
+  std::vector<CaptureMark> marks = {};         ///< by number
   std::vector<ChunkInput> chunks;
 };
 

@@ -157,6 +157,7 @@ enum ftrace_code {
 		0x8D, /* (context, tid): the next wakeup of the thread is by a kernel worker,
 		       * in a work item that this thread queued, 0: an interrupt */
 	FTrace_EXT_work_age = 0x9D, /* (context, FTRACE_WORK_*): follows it: how long ago */
+	FTrace_EXT_mark = 0xAD, /* (number of the mark, -): the user called ovnitrace ctl mark */
 	/* room for events that need more than one record: */
 	FTrace_EXT_extension = 0xDD, /* (EXT_payload records that follow, 32-bit family) */
 	FTrace_EXT_payload = 0xED,   /* 14 bytes of it in place of the other fields */
@@ -299,6 +300,7 @@ enum ftrace_blackout {
 		3, /* all on this CPU, by a flight recorder: older than what it keeps */
 	FTRACE_BLACKOUT_MISSING =
 		4, /* in no file: a reader says so where records of this CPU are missing */
+	FTRACE_BLACKOUT_PAUSED = 5, /* all: the user had paused the capture */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others
