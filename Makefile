@@ -23,6 +23,7 @@
 #   make install        install under PREFIX=/usr/local, below DESTDIR=
 #   make dist           pack the last commit: build/ovnitrace-VERSION.tar.gz, the same bytes each time
 #   make deb            build Debian packages of the last commit, in build/deb/
+#   make rpm            build packages for rpm of the last commit, in build/rpm/
 #   make static         build build/ovnitrace-static: convert, report, … on any Linux, without libraries
 #   make clean          remove build/
 #
@@ -85,7 +86,7 @@ $(file >$(B)/flags.new,$(FLAGS))
 $(shell cmp -s $(B)/flags.new $(B)/flags || cp $(B)/flags.new $(B)/flags)
 endif
 
-find = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
+find = $(sort $(shell find $(1) -type f -name '$(2)' 2>/dev/null))
 objects = $(patsubst %,$(B)/obj/%.o,$(1))
 
 EMULATOR_SRC := $(filter-out emulator/cli/main.cpp,$(call find,emulator,*.cpp))
@@ -111,7 +112,7 @@ ZSTD := $(shell echo '\#include <zstd.h>' | $(CC) -E -xc - >/dev/null 2>&1 && ec
 LIB_LIBS := $(ZSTD) -lpthread
 
 .PHONY: all lib emulator test-programs fuzzers benches demo test test-kernels bench install clean \
-  help man dist deb static check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
+  help man dist deb rpm static check test-long e2e browser fuzz fuzz-coverage format lint setup-hooks
 all: $(B)/ovnitrace lib
 lib: $(B)/libovnitrace.a $(B)/$(SO)
 emulator: $(B)/ovnitrace-emu
@@ -263,7 +264,7 @@ $(B)/$(SO): $(call objects,$(LIB_SRC))
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SO) -Wl,-z,defs -o $@ $^ $(LIB_LIBS)
 	$(Q)ln -sf $(SO) $(B)/libovnitrace.so
 
--include $(call find,$(filter-out $(B)/mutate,$(wildcard $(B)/*)),*.d)
+-include $(call find,$(filter-out $(B)/mutate $(B)/deb $(B)/rpm,$(wildcard $(B)/*)),*.d)
 
 # The scripts install what is missing and call make for the rest: this one may have begun before the
 # tools were there.
@@ -324,7 +325,7 @@ ifeq ($(CROSS_COMPILE),)
 MAN_BY := $(B)/ovnitrace
 else
 $(MAN_BY):
-	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= $@
+	+$(Q)$(MAKE) --no-print-directory CROSS_COMPILE= CC=gcc CXX=g++ $@
 endif
 FORMAT_PAGES := format config models sql perfetto stacks ovni shark
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md))
@@ -370,25 +371,38 @@ install: $(B)/ovnitrace lib $(B)/man/made
 DIST := ovnitrace-$(VERSION)
 dist:
 	$(Q)mkdir -p $(B)
-	$(Q)git archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
+	$(Q)git -c tar.umask=0002 archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
 	@sha256sum $(B)/$(DIST).tar.gz
 
-# The changelog has one entry, the packages that are needed to build are those of scripts/setup.sh.
+# Of the packages: who made the last commit.
+MAINTAINER = $(shell git log -1 --format='%an <%ae>')
+
+# The changelog has one entry. CROSS_COMPILE builds packages for another machine.
 DEB := $(B)/deb/$(DIST)
 deb: dist
 	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb
 	$(Q)cp $(B)/$(DIST).tar.gz $(B)/deb/ovnitrace_$(VERSION).orig.tar.gz
 	$(Q)tar -xf $(B)/$(DIST).tar.gz -C $(B)/deb && cp -R $(DEB)/packaging/debian $(DEB)/debian
-	$(Q)needed=$$(sed -n 's/^build  *\([^ ]*\).*/\1/p' scripts/setup.sh | grep -vx 'make\|g++'); \
-	  sed -i "s/@BUILD_DEPENDS@/$$(echo lowdown $$needed | sed 's/ /, /g')/" $(DEB)/debian/control
+	$(Q)sed -i "s/@BUILD_DEPENDS@/$$(packaging/build_depends.sh)/" $(DEB)/debian/control
 	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
 	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
 	$(Q)rm $(DEB)/debian/license
+	$(Q)sed -i 's/@MAINTAINER@/$(MAINTAINER)/' $(DEB)/debian/control
 	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
-	  " -- $$(sed -n 's/^Maintainer: //p' $(DEB)/debian/control)  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
-	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b
+	  ' -- $(MAINTAINER)  '"$$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
+	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b \
+	  $(if $(CROSS_COMPILE),-Pcross -a$$(dpkg-architecture -t$(CROSS_COMPILE:%-=%) -qDEB_HOST_ARCH))
 	@ls $(B)/deb/*.deb
+
+# Outside of distributions with rpm, its database does not know what is installed.
+rpm: dist
+	$(Q)rm -rf $(B)/rpm && mkdir -p $(B)/rpm
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e 's/@MAINTAINER@/$(MAINTAINER)/' \
+	  -e "s/@DATE@/$$(LC_ALL=C date -ud @$(EPOCH) '+%a %b %d %Y')/" packaging/rpm/ovnitrace.spec >$(B)/rpm/ovnitrace.spec
+	$(Q)rpmbuild -bb $$(rpm -q rpm >/dev/null || echo --nodeps) --define '_topdir $(CURDIR)/$(B)/rpm' \
+	  --define '_sourcedir $(CURDIR)/$(B)' --define '_rpmdir $(CURDIR)/$(B)/rpm' $(B)/rpm/ovnitrace.spec
+	@ls $(B)/rpm/*/*.rpm
 
 static: $(B)/ovnitrace-static
 $(B)/ovnitrace-static: $(call objects,emulator/cli/main.cpp packaging/static_fmt.cpp) $(B)/libemulator.a

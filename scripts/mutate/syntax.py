@@ -40,7 +40,7 @@ class Finder:
             self.operator(path, children)
         elif kind == Kind.UNARY_OPERATOR:
             self.unary(path, begin, end)
-        if kind == Kind.CALL_EXPR:
+        if kind == Kind.CALL_EXPR and cursor.spelling not in ('min', 'max'):
             self.arguments(path, cursor)
         if kind in (Kind.INTEGER_LITERAL, Kind.FLOATING_LITERAL):
             self.literal(path, begin, end, numbers)

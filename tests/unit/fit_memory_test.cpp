@@ -51,5 +51,40 @@ TEST(FitMemory, RefusesWithTheMemoryNeededAndTheMemoryLeft) {
   }
 }
 
+/// How many MiB a capture needs: with one less left, sizes that the user gave do not fit.
+uint64_t needed(RecordOptions options) {
+  for (uint64_t mib = 0;; mib++)
+    try {
+      fit_memory(options, {.rings = true, .chunks = true}, 2, mib * kMiB);
+      return mib;
+    } catch (const Error &) {
+    }
+}
+
+TEST(FitMemory, EachPartOfACaptureNeedsItsShare) {
+  RecordOptions options = usual();
+  EXPECT_EQ(needed(options), 56u + 2 * 8 + 2 + 16);
+  options.control.emplace_back();
+  EXPECT_EQ(needed(options), 90u + 48);
+  options.control.clear();
+  options.stacks = 1;
+  EXPECT_EQ(needed(options), 90u + 100);
+  options.stacks = 0;
+  options.families = families_of_tracepoints();
+  EXPECT_EQ(needed(options), 90u + 52);
+  options.families = {};
+  options.buffer.kind = BufferKind::kCyc;
+  options.buffer.bytes = 32 * kMiB;
+  EXPECT_EQ(needed(options), 56u + 2 * 8 + 2 * 32) << "a flight recorder has no spare chunks";
+}
+
+TEST(FitMemory, TheSmallestSizesAreUsedBeforeItIsRefused) {
+  RecordOptions options = usual();
+  options.ring_bytes = options.chunk_bytes = 128 << 10;
+  fit_memory(options, {}, 2, 57 * kMiB);
+  EXPECT_EQ(options.ring_bytes, 64u << 10);
+  EXPECT_EQ(options.chunk_bytes, 32u << 10) << "both are halved as long as that is needed";
+}
+
 } // namespace
 } // namespace ovnitrace

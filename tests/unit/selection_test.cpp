@@ -8,6 +8,7 @@
 
 #include <fnmatch.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -155,6 +156,133 @@ TEST_F(CgroupTree, MountsOfBothVersionsAreKnown) {
   EXPECT_EQ(mounts[0].hierarchy, 0u);
   EXPECT_EQ(mounts[1].hierarchy, 8u);
   EXPECT_EQ(mounts[2].hierarchy, 1u);
+}
+
+TEST_F(CgroupTree, OfSeveralMountsTheInnermostCountsAndItsHierarchy) {
+  make("/v1/memory/inside");
+  const std::vector<CgroupMount> mounts = {{place_, 0}, {place_ + "/v1/memory", 8}};
+  const CgroupChoice choice = cgroup_at(place_ + "/v1/memory/inside", mounts);
+  EXPECT_EQ(choice.asked, "--cgroup " + place_ + "/v1/memory/inside");
+  ASSERT_EQ(choice.names.size(), 1u);
+  EXPECT_EQ(choice.names[0].hierarchy, 8u);
+  EXPECT_STREQ(choice.names[0].text, "/inside");
+  EXPECT_EQ(choice.names[0].length, 7u);
+  const std::vector<FoundCgroup> all = find_cgroups(choice, mounts);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].cgroup.hierarchy, 8u);
+  EXPECT_EQ(all[0].cgroup.level, 1u);
+  struct stat status;
+  ASSERT_EQ(stat((place_ + "/v1/memory/inside").c_str(), &status), 0);
+  EXPECT_EQ(all[0].cgroup.id, status.st_ino);
+  EXPECT_EQ(cgroup_at(place_ + "x/inside", mounts).names[0].hierarchy, SELECT_ANY_HIERARCHY)
+      << "a directory beside the mount";
+}
+
+TEST_F(CgroupTree, TheFirstHierarchyThatHasOneCounts) {
+  make("/one/web.service");
+  make("/two/web.service");
+  make("/two/db.service");
+  const std::vector<CgroupMount> mounts = {{place_ + "/one", 0}, {place_ + "/two", 8}};
+  const auto hierarchies = [&](const std::string &unit) {
+    std::vector<uint32_t> of;
+    for (const FoundCgroup &one : find_cgroups(cgroup_of_unit(unit), mounts))
+      of.push_back(one.cgroup.hierarchy);
+    return of;
+  };
+  EXPECT_EQ(hierarchies("web"), std::vector<uint32_t>{0});
+  EXPECT_EQ(hierarchies("db"), std::vector<uint32_t>{8});
+  EXPECT_EQ(hierarchies("none"), std::vector<uint32_t>());
+}
+
+TEST_F(CgroupTree, NeitherWhatIsInsideAFoundOneNorALinkIsSearched) {
+  make("/web.service/web.service");
+  make("/other");
+  fs::create_directory_symlink(place_ + "/web.service", place_ + "/other/web.service");
+  EXPECT_EQ(found(cgroup_of_unit("web")), Paths{"/web.service 1"});
+}
+
+TEST_F(CgroupTree, AUnitWithoutATypeIsAService) {
+  for (const char *type : {".service", ".scope", ".slice", ".socket", ".mount", ".swap"}) {
+    EXPECT_STREQ(cgroup_of_unit(std::string("a") + type).names[0].text,
+                 (std::string("a") + type).c_str());
+    EXPECT_STREQ(cgroup_of_unit(type).names[0].text, (type + std::string(".service")).c_str());
+  }
+  EXPECT_STREQ(cgroup_of_unit("a.timer").names[0].text, "a.timer.service");
+  EXPECT_EQ(cgroup_of_unit("a").asked, "--unit a");
+  for (const char *wrong : {"", "a/b"}) {
+    EXPECT_THROW(cgroup_of_unit(wrong), Error) << wrong;
+    EXPECT_THROW(cgroup_of_container(wrong, place_), Error) << wrong;
+  }
+  EXPECT_THROW(cgroup_at("", {}), Error);
+}
+
+TEST(CgroupName, HasAsMuchTextAsFits) {
+  const std::string most(sizeof cgroup_name().text - 1, 'a');
+  const cgroup_name name = make_cgroup_name(most, true, false, 3);
+  EXPECT_EQ(name.text, most);
+  EXPECT_EQ(name.length, most.size());
+  EXPECT_EQ(name.anywhere, 1u);
+  EXPECT_EQ(name.open, 0u);
+  EXPECT_EQ(name.hierarchy, 3u);
+  EXPECT_EQ(make_cgroup_name("a", false, true).open, 1u);
+  EXPECT_EQ(make_cgroup_name("a", false, true).anywhere, 0u);
+  EXPECT_EQ(make_cgroup_name("a", false, true).hierarchy, SELECT_ANY_HIERARCHY);
+  try {
+    make_cgroup_name(most + "a", true, false);
+    FAIL() << "it does not fit";
+  } catch (const Error &error) {
+    EXPECT_EQ(std::string(error.what()),
+              "the name of a cgroup is too long: " + std::to_string(most.size() + 1) +
+                  " bytes, and " + std::to_string(most.size()) + " is the limit");
+    EXPECT_EQ(error.status(), kExitUsage);
+  }
+}
+
+/// All names that a choice has: "text", with "…" where more may follow.
+std::vector<std::string> names_of(const CgroupChoice &choice) {
+  std::vector<std::string> names;
+  for (const cgroup_name &name : choice.names)
+    names.push_back(name.text + std::string(name.open ? "…" : ""));
+  return names;
+}
+
+TEST_F(CgroupTree, AContainerHasTheNamesOfEachManager) {
+  const std::string none = place_ + "/none";
+  EXPECT_EQ(cgroup_of_container("abc1", none).asked, "--container abc1");
+  EXPECT_EQ(names_of(cgroup_of_container("abc1", none)),
+            (Paths{"docker-abc1…", "libpod-abc1…", "cri-containerd-abc1…", "nerdctl-abc1…",
+                   "crio-abc1…", "machine-abc1.scope", "systemd-nspawn@abc1.service"}));
+  EXPECT_EQ(names_of(cgroup_of_container("0123456789ab", none)).at(5), "0123456789ab…");
+  EXPECT_EQ(names_of(cgroup_of_container("0123456789a", none)).at(5), "machine-0123456789a.scope")
+      << "too short for a cgroup that is only an id";
+  EXPECT_EQ(
+      names_of(cgroup_of_container("a b:c_d.e-", none)),
+      (Paths{"machine-a b:c_d.e-.scope", "systemd-nspawn@a b:c_d.e-.service",
+             "machine-a\\x20b:c_d.e\\x2d.scope", "systemd-nspawn@a\\x20b:c_d.e\\x2d.service"}));
+}
+
+TEST_F(CgroupTree, EachStorageOfPodmanHasAListOfNames) {
+  for (const char *driver : {"overlay", "vfs", "btrfs", "zfs"}) {
+    const std::string folder = place_ + "/containers/storage/" + driver + "-containers";
+    fs::create_directories(folder);
+    std::ofstream(folder + "/containers.json")
+        << R"([{"id":"of-)" << driver << R"(","names":[")" << driver << R"("]}])";
+  }
+  for (const std::string driver : {"overlay", "vfs", "btrfs", "zfs"})
+    EXPECT_EQ(names_of(cgroup_of_container(driver, place_)).at(0), "docker-of-" + driver + "…");
+}
+
+TEST_F(CgroupTree, AHierarchyOfSeveralControllersIsKnownByItsFirst) {
+  std::ofstream(place_ + "/mounts") << "30 24 0:26 / /cpu rw - cgroup cgroup rw,cpuacct,cpu\n"
+                                       "31 24 0:27 / /pids rw - cgroup cgroup rw,pids_of_another\n"
+                                       "32 24 0:28 / /new rw - cgroup2 cgroup2 rw\n"
+                                       "33 24 0:29 / /tmp rw - tmpfs cgroup rw,pids\n";
+  std::ofstream(place_ + "/cgroups") << "bad\n12:cpu,cpuacct:/\n9:pids:/\n0::/\n";
+  const std::vector<CgroupMount> mounts = cgroup_mounts(place_ + "/mounts", place_ + "/cgroups");
+  ASSERT_EQ(mounts.size(), 2u);
+  EXPECT_EQ(mounts[0].place, "/new");
+  EXPECT_EQ(mounts[1].place, "/cpu");
+  EXPECT_EQ(mounts[1].hierarchy, 12u);
 }
 
 } // namespace ovnitrace::test

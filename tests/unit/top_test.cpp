@@ -96,5 +96,74 @@ TEST_F(Top, AThreadIsExplainedInTheInterval) {
   EXPECT_ANY_THROW(explain_thread(part, 99, 80));
 }
 
+/// `app` runs until 1 ms, has no quota until 3 ms, and is preempted until 4 ms. It runs to 5 ms,
+/// blocks in read until 7 ms, and runs from 8 to 10 ms. `hog` has the CPU from 1 to 4 ms.
+class TopOfOneCpu : public ::testing::Test {
+protected:
+  TopOfOneCpu() {
+    test::TraceBuilder trace(dir_.path());
+    trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true})");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 20, 20, "hog");
+    cpu.dispatch(1).at(kMs).epilogue(1, 20, FTRACE_OFFCPU_THROTTLED).dispatch(2);
+    cpu.at(3 * kMs).record(FTrace_EXT_refill, 1).at(4 * kMs).epilogue(2, 10).dispatch(1);
+    cpu.at(5 * kMs);
+    constexpr uint32_t kRead = FTRACE_CALL_NATIVE; // of x86-64
+    cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kRead)), 1,
+               FTRACE_CALL_PAR2(kRead) | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT);
+    cpu.at(7 * kMs).activate(1, 20).at(8 * kMs).dispatch(1).at(10 * kMs).stop();
+    trace.write();
+  }
+  TopTable table(const TopView &view) {
+    TopPart part = read_top_part(dir_.path(), 0, 10 * kMs, sink_);
+    return top_table(part, view);
+  }
+
+  test::TempDir dir_;
+  test::CollectingSink sink_;
+};
+
+TEST_F(TopOfOneCpu, TimeWithoutQuotaIsNotPreemption) {
+  const TopTable top = table({.columns = 109});
+  EXPECT_EQ(top.head.at(0), "2 threads   1 CPU 70 % busy   300 switches/s   events lost: 0");
+  EXPECT_EQ(top.head.back(),
+            "THREAD    RUN %  PREEMPT  WOKEN  BLOCK  THROTTLE  SW/s       p99       MAX");
+  EXPECT_EQ(top.lines,
+            (Lines{"app (10)   40.0     10.0   10.0   20.0      20.0   200  1.000 ms  1.000 ms",
+                   "hog (20)   30.0     60.0    0.0    0.0       0.0   100         -         -"}));
+}
+
+TEST_F(TopOfOneCpu, From110ColumnsOnThereAreTheMedianAndTheCall) {
+  const TopTable top = table({.columns = 110});
+  EXPECT_EQ(top.head.back(), "THREAD    BLOCKED IN  RUN %  PREEMPT  WOKEN  BLOCK  THROTTLE  SW/s"
+                             "       p50       p99       MAX");
+  EXPECT_EQ(top.lines.at(0), "app (10)  read         40.0     10.0   10.0   20.0      20.0   200"
+                             "  1.000 ms  1.000 ms  1.000 ms");
+}
+
+TEST_F(TopOfOneCpu, GroupsHaveNoCall) {
+  EXPECT_EQ(table({.by = TopBy::process, .columns = 110}).head.back().find("PROCESS   RUN %"), 0u);
+  const TopTable names = table({.by = TopBy::name, .columns = 110});
+  EXPECT_EQ(names.head.back().find("NAME            RUN %"), 0u) << names.head.back();
+  EXPECT_EQ(names.lines.at(0).find("app (1 thread)   40.0 "), 0u) << names.lines.at(0);
+}
+
+TEST(TopOfManyCpus, SharesAreListedForUpToEight) {
+  for (const uint16_t cpus : {8, 9}) {
+    test::TempDir dir;
+    test::CollectingSink sink;
+    test::TraceBuilder trace(dir.path());
+    for (uint16_t cpu = 0; cpu < cpus; cpu++)
+      trace.cpu(cpu).at(0).start().id(1, 10u + cpu, 10u + cpu, "a").dispatch(1).at(kMs).stop();
+    trace.write();
+    TopPart part = read_top_part(dir.path(), 0, kMs, sink);
+    const std::string head = top_table(part, {.columns = 100}).head.at(0);
+    EXPECT_EQ(head.find(cpus == 8 ? "8 threads   8 CPUs 100 % busy (100, 100, 100, 100, 100, 100, "
+                                    "100, 100)   0 switches/s"
+                                  : "9 threads   9 CPUs 100 % busy   0 switches/s"),
+              0u)
+        << head;
+  }
+}
+
 } // namespace
 } // namespace ovnitrace

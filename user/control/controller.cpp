@@ -135,7 +135,7 @@ std::string Controller::ask(const std::string &command) {
   return answer_ ? *answer_ : "error\nthe capture has ended\n";
 }
 
-/// Whoever asked waits meanwhile, so that nobody else asks.
+/// The thread that asked waits meanwhile, so that nobody else asks.
 void Controller::answer_asked() {
   std::optional<std::string> command;
   {

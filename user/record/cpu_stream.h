@@ -73,7 +73,7 @@ public:
 
   const ChunkWriter &writer() const { return writer_; }
   /// What to subtract from the kernel's counts: events that were logged after the end or during a
-  /// pause, or that were not lost after all, because they were read in the staging area.
+  /// pause, and losses that were read in the staging area after all.
   const CpuCount &late() const { return late_; }
 
 private:

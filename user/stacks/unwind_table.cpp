@@ -9,8 +9,14 @@ uint32_t place_of(uint64_t key, uint32_t step) {
   return uint32_t((key >> 32) + step) & (UNWIND_RULES - 1);
 }
 
+// Each store is visible no earlier than those before it: the kernel side reads a key, the rule, and
+// the key again.
 void set_key(unwind_slot &slot, uint64_t key) {
-  __atomic_exchange_n(&slot.key, key, __ATOMIC_SEQ_CST); // before the rule of the next key
+  __atomic_store_n(&slot.key, key, __ATOMIC_RELEASE);
+}
+
+void set_rule(unwind_slot &slot, uint64_t rule) {
+  __atomic_store_n(&slot.rule, rule, __ATOMIC_RELEASE);
 }
 
 } // namespace
@@ -39,7 +45,7 @@ void UnwindTable::add(uint64_t image, uint64_t address, uint64_t rule) {
     if (slot.key != 0 && slot.key != UNWIND_REMOVED)
       continue;
     used_ += slot.key == 0;
-    __atomic_store_n(&slot.rule, rule, __ATOMIC_RELAXED);
+    set_rule(slot, rule);
     set_key(slot, key);
     entries_[image].push_back({place, address});
     return;
@@ -66,8 +72,7 @@ void UnwindTable::reset_asks() {
 
 void UnwindTable::clear() {
   for (uint32_t n = 0; n < UNWIND_RULES; n++)
-    __atomic_store_n(&slots_[n].key, 0, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); // before the next rules
+    set_key(slots_[n], 0);
   reset_asks();
   entries_.clear();
   used_ = 0;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What SIGUSR2, a duration or another thread requests of a capture: user/record/capture_requests.
+#include "user/record/capture_requests.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <semaphore>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+/// Notes what was carried out, in order: 0 is a save.
+struct Log {
+  std::vector<unsigned> all;
+  std::counting_semaphore<> said{0};
+
+  auto save() {
+    return [this] { add(0); };
+  }
+  auto stop() {
+    return [this](CaptureRequests::Request request) { add(request); };
+  }
+  void add(unsigned what) {
+    all.push_back(what);
+    said.release();
+  }
+};
+
+TEST(CaptureRequests, EachIsCarriedOutBeforeTheEnd) {
+  Log log;
+  {
+    CaptureRequests requests(-1, log.save(), log.stop());
+    requests.ask(CaptureRequests::kSave);
+    log.said.acquire();
+    requests.ask(CaptureRequests::kFull);
+    log.said.acquire();
+    requests.ask(CaptureRequests::kTimeOver);
+    log.said.acquire();
+    requests.ask(CaptureRequests::kSave);
+  }
+  EXPECT_EQ(log.all,
+            (std::vector<unsigned>{0, CaptureRequests::kFull, CaptureRequests::kTimeOver, 0}));
+}
+
+TEST(CaptureRequests, NothingHappensWithoutARequest) {
+  Log log;
+  { CaptureRequests requests(-1, log.save(), log.stop()); }
+  EXPECT_TRUE(log.all.empty());
+}
+
+TEST(CaptureRequests, SeveralThatWaitAreCarriedOutOnceASaveFirst) {
+  Log log;
+  std::binary_semaphore started(0), go(0);
+  {
+    CaptureRequests requests(
+        -1,
+        [&] {
+          if (log.all.empty()) {
+            started.release();
+            go.acquire();
+          }
+          log.add(0);
+        },
+        log.stop());
+    requests.ask(CaptureRequests::kSave);
+    started.acquire(); // the thread is in the first save
+    for (int n = 0; n < 3; n++) {
+      requests.ask(CaptureRequests::kTimeOver);
+      requests.ask(CaptureRequests::kFull);
+      requests.ask(CaptureRequests::kSave);
+    }
+    go.release();
+  }
+  EXPECT_EQ(log.all,
+            (std::vector<unsigned>{0, 0, CaptureRequests::kFull, CaptureRequests::kTimeOver}));
+}
+
+TEST(CaptureRequests, ADurationEndsOnce) {
+  for (const uint64_t duration : {1ull, 999'999ull}) { // ns
+    Log log;
+    CaptureRequests requests(-1, log.save(), log.stop());
+    requests.stop_in(duration);
+    log.said.acquire();
+    EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kTimeOver});
+  }
+}
+
+TEST(SaveSignal, IsARequestWhileItIsThereAndDoesNotEndTheProcess) {
+  Log log;
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  {
+    const SaveSignal signal;
+    CaptureRequests requests(signal.file(), log.save(), log.stop());
+    kill(getpid(), SIGUSR2);
+    log.said.acquire();
+    EXPECT_EQ(log.all, std::vector<unsigned>{0});
+  }
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  EXPECT_EQ(sigismember(&before, SIGUSR2), sigismember(&after, SIGUSR2));
+}
+
+[[noreturn]] void signal_too_late() {
+  {
+    const SaveSignal signal;
+    raise(SIGUSR2);
+  }
+  _exit(3);
+}
+
+TEST(SaveSignal, OneThatComesTooLateIsForgotten) {
+  EXPECT_EXIT(signal_too_late(), testing::ExitedWithCode(3), "");
+}
+
+} // namespace
+} // namespace ovnitrace

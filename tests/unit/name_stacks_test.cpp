@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names of the frames of stacks, and which stacks are taken for cut: user/stacks/name_stacks.
+#include "tests/unit/support/temp_dir.h"
+#include "user/stacks/name_stacks.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace ovnitrace {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class NameStacks : public ::testing::Test {
+protected:
+  NameStacks() { start(); }
+  /// Starts with no stack.
+  void start() {
+    captured = {};
+    captured.files = {{"/usr/bin/app", 1}, {"/lib/libc.so.6", 2}};
+    captured.first_uses.resize(2);
+  }
+  /// Adds a stack of kernel addresses, then of offsets in a file. Returns it.
+  CapturedStacks::Stack &add(const std::vector<uint64_t> &kernel, uint32_t file = 0,
+                             const std::vector<uint64_t> &user = {}) {
+    CapturedStacks::Stack stack;
+    stack.first = captured.places.size();
+    stack.kernel = uint32_t(kernel.size());
+    stack.user = uint32_t(user.size());
+    for (const uint64_t address : kernel)
+      add_frame({CapturedFrame::kernel, 0, address});
+    for (const uint64_t offset : user)
+      add_frame({CapturedFrame::file, file, offset});
+    captured.stacks.push_back(stack);
+    return captured.stacks.back();
+  }
+  void add_frame(const CapturedFrame &frame) {
+    captured.places.push_back(uint32_t(captured.frames.size()));
+    captured.frames.push_back(frame);
+  }
+  NamedStacks named(const std::string &kallsyms = "") {
+    std::ofstream(dir / "kallsyms") << kallsyms;
+    const UniqueFd file(open((dir / "kallsyms").c_str(), O_RDONLY | O_CLOEXEC));
+    return name_stacks(std::move(captured), kallsyms.empty() ? -1 : file.get());
+  }
+  /// The functions of the kernel's part of the first stack.
+  static Texts kernel_part(const NamedStacks &all) {
+    const CapturedStacks::Stack &stack = all.captured.stacks.at(0);
+    Texts functions;
+    for (uint32_t n = 0; n < stack.kernel; n++)
+      functions.push_back(all.frames[all.captured.places[stack.first + n]].places.front().function);
+    return functions;
+  }
+
+  test::TempDir dir;
+  CapturedStacks captured;
+};
+
+TEST_F(NameStacks, TheKernelsFramesHaveItsNamesAndModules) {
+  add({0x1008, 0x2010, 0x2020});
+  const NamedStacks all = named("1000 T schedule\n2000 t wait_on\t[ext4]\n3000 T last\n");
+  EXPECT_EQ(kernel_part(all), (Texts{"schedule", "wait_on", "wait_on"}));
+  EXPECT_EQ(all.frames[0].offset, 8u);
+  EXPECT_EQ(all.frames[0].module, std::nullopt);
+  EXPECT_EQ(all.frames[1].offset, 0x10u);
+  EXPECT_EQ(all.frames[1].module, 2u) << "after the two files";
+  EXPECT_EQ(all.frames[2].module, 2u) << "the same module";
+  ASSERT_EQ(all.captured.files.size(), 3u);
+  EXPECT_EQ(all.captured.files[2].path, "[ext4]");
+  EXPECT_EQ(all.build_ids.size(), 3u);
+}
+
+TEST_F(NameStacks, FramesOfFilesHaveTheirOffsetAndOneMoreFrameIsMissing) {
+  add({}, 0, {0x70, 0x80});
+  const NamedStacks all = named();
+  EXPECT_EQ(all.frames.at(1).offset, 0x80u);
+  EXPECT_EQ(all.frames.at(1).places.front().function, "");
+  EXPECT_EQ(all.missing, 2u);
+  EXPECT_EQ(all.captured.frames.at(2).kind, CapturedFrame::missing);
+  EXPECT_EQ(all.frames.size(), 3u);
+}
+
+TEST_F(NameStacks, TheTracersOwnFramesAreLeftOut) {
+  for (const std::string own :
+       {"bpf_prog_1", "__bpf_prog_enter", "__traceiter_sched_switch", "trace_call_bpf_faultable"}) {
+    start();
+    add({0x1000, 0x2000, 0x3000});
+    EXPECT_EQ(kernel_part(named("1000 T first\n2000 T " + own + "\n3000 T schedule\n4000 T end\n")),
+              Texts{"schedule"})
+        << own << ": what is further inside is its, too";
+  }
+}
+
+TEST_F(NameStacks, AFunctionBehindTheTracersFramesStays) {
+  add({0x1000, 0x2000, 0x3000, 0x1000});
+  const NamedStacks all = named("1000 T bpf_prog\n2000 T schedule\n3000 T do_wait\n4000 T end\n");
+  EXPECT_EQ(kernel_part(all), (Texts{"schedule", "do_wait", "bpf_prog"})) << "a system call bpf()";
+  EXPECT_EQ(all.captured.stacks[0].first, 1u);
+}
+
+/// Which stacks are taken for cut, once functions have names.
+class CutStacks : public NameStacks {
+protected:
+  /// Names the frames of the program, the innermost first, and looks again. No file is read.
+  static std::vector<bool> cut(NamedStacks all, const Texts &functions) {
+    for (size_t n = 0; n < functions.size(); n++)
+      all.frames.at(n).places.back().function = functions[n];
+    return find_again(std::move(all));
+  }
+  static std::vector<bool> find_again(NamedStacks all) {
+    // Without frames of files nothing is looked up, and the names that are there stay.
+    for (CapturedFrame &frame : all.captured.frames)
+      if (frame.kind == CapturedFrame::file)
+        frame.kind = CapturedFrame::process;
+    CodeFiles files;
+    name_files(all, files, nullptr, [](const std::string &) {});
+    return all.cut;
+  }
+};
+
+TEST_F(CutStacks, OneThatEndsWhereThreadsStartIsWhole) {
+  for (const char *first :
+       {"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3",
+        "__clone", "__clone3", "_dl_start_user", "_start_c", "__libc_start_main_impl",
+        "runtime.goexit", "runtime.mstart", "runtime.rt0_go", "thread_start"}) {
+    start();
+    add({}, 0, {1, 2});
+    EXPECT_EQ(cut(named(), {"work", first}), std::vector<bool>{false}) << first;
+  }
+}
+
+TEST_F(CutStacks, OneThatEndsElsewhereIsNot) {
+  add({}, 0, {1, 2});
+  EXPECT_EQ(cut(named(), {"work", "main"}), std::vector<bool>{true});
+}
+
+TEST_F(CutStacks, WhatIsKnownOfTheWalkComesFirst) {
+  add({}, 0, {1, 2}).whole = true;
+  add({}, 0, {3, 4}).deep = true;
+  add({5}); // the kernel's part alone
+  add({}, 1, {6, 7}).stuck = true;
+  EXPECT_EQ(named().cut, (std::vector<bool>{false, true, false, true}));
+}
+
+TEST_F(CutStacks, WithoutNamesTheCLibraryIsTakenForTheStart) {
+  add({}, 1, {1, 2});
+  add({}, 1, {3});
+  add({}, 0, {4, 5});
+  EXPECT_EQ(named().cut, (std::vector<bool>{false, true, true}));
+}
+
+TEST_F(NameStacks, EachOfThreeFilesThatWereChangedIsNamed) {
+  captured.files.clear();
+  captured.first_uses.clear();
+  for (int n = 0; n < 5; n++) {
+    const std::string path = dir / ("file\x1b" + std::to_string(n));
+    std::ofstream(path) << "x";
+    captured.files.push_back({path, 1}); // the number of another file
+    captured.first_uses.push_back({uint32_t(getpid()), 0});
+    add({}, uint32_t(n), {uint64_t(n)});
+  }
+  NamedStacks all = named();
+  CodeFiles files;
+  Texts warnings;
+  name_files(all, files, nullptr, [&](const std::string &text) { warnings.push_back(text); });
+  ASSERT_EQ(warnings.size(), 4u);
+  EXPECT_EQ(warnings[2], dir / "file?2" +
+                             " was changed or replaced after a process mapped it: its functions "
+                             "have addresses and no names");
+  EXPECT_EQ(warnings[3], "the same is true of 2 more files");
+}
+
+} // namespace
+} // namespace ovnitrace
