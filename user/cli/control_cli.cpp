@@ -101,7 +101,7 @@ void add_ctl(App app) {
   ctl.add_option("COMMAND", arguments->command, "What to do, as listed below")
       .required()
       .one_of(comma_list(names));
-  ctl.add_option("TEXT", arguments->words, "The text of a mark");
+  ctl.add_option("WORDS", arguments->words, "The text of a mark");
   ctl.add_flag("--json", arguments->json, "With status: print JSON");
   ctl.footer("\nCommands:\n" + help +
              "\nOnly root and the owner of the trace may control it.\n"

@@ -19,9 +19,7 @@ inline constexpr CtlCommand kCtlCommands[] = {
     {"save", "", "save what a flight recorder (--buffer last) holds, as a trace of its own"},
     {"pause", "", "record nothing from now on; the trace shows the time as paused"},
     {"resume", "", "record again"},
-    {"stop", "",
-     "end the capture; a program continues untraced. With --control: make the alarms "
-     "stop:interactive hit"},
+    {"stop", "", "end the capture; with --control: make the alarms stop:interactive hit"},
     {"start", "", "with --control: make the alarms start:interactive hit"},
 };
 
