@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -17,6 +18,8 @@ public:
   void append(const void *bytes, size_t size);
   /// Reads bytes that were written before.
   void read(uint64_t offset, void *bytes, size_t size) const;
+  /// Gives the file away, which has what was written; invalid if nothing was.
+  UniqueFd release() { return std::move(file_); }
   uint64_t size() const { return size_; } ///< bytes
 
 private:

@@ -130,9 +130,17 @@ void calls(const System &system, const ChannelDef &, Labels &labels) {
   names.put(labels);
 }
 
+void marks(const System &system, const ChannelDef &, Labels &labels) {
+  Names names;
+  for (const HostInfo &host : system.catalog().hosts)
+    for (uint32_t number = 1; number <= host.marks.size(); number++)
+      names.add(number, mark_text(host, number));
+  names.put(labels);
+}
+
 /// By ChannelDef::Labels.
-constexpr void (*kLabels[])(const System &, const ChannelDef &,
-                            Labels &) = {given, threads, processes, process_indices, cpus, calls};
+constexpr void (*kLabels[])(const System &, const ChannelDef &, Labels &) = {
+    given, threads, processes, process_indices, cpus, calls, marks};
 
 bool is_copy(const ChannelDef &def, TraceKind kind) {
   return kind == TraceKind::cpu && def.scope == Scope::thread;

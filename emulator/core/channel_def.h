@@ -57,7 +57,8 @@ struct ChannelDef {
     processes,
     process_indices,
     cpus,
-    calls
+    calls,
+    marks
   } labels = Labels::given;
 };
 

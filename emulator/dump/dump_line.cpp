@@ -84,6 +84,12 @@ void put_priority(DetailWriter &out, std::string_view key, int64_t kernels) {
   out.number("nice", kernels - kNiceZero);
 }
 
+std::string mark_text_of(const Event &event, const Catalog &catalog, uint32_t number) {
+  const uint32_t cpu = event.cpu < catalog.cpus.size() ? event.cpu : 0;
+  return cpu < catalog.cpus.size() ? mark_text(catalog.hosts[catalog.cpus[cpu].host], number)
+                                   : mark_text({}, number);
+}
+
 void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) {
   for (const Detail &detail : Details(event)) {
     if (!detail.text.empty())
@@ -94,6 +100,8 @@ void put_details(DetailWriter &out, const Event &event, const Catalog &catalog) 
       put_priority(out, detail.name, detail.value);
     else if (detail.unit == Unit::call)
       out.name(detail.name, call_name(catalog, event.thread, uint16_t(detail.value)));
+    else if (detail.unit == Unit::mark)
+      out.name(detail.name, mark_text_of(event, catalog, uint32_t(detail.value)));
     else if (detail.unit == Unit::peer) // without a sender, the kernel sent it
       out.thread(detail.name, event.peer, uint32_t(detail.value),
                  event.kind == FTrace_EVT_signal ? "kernel" : "idle");

@@ -319,6 +319,8 @@ inline constexpr CodeInfo kRows[] = {
      "number of its cgroup; the TSC is since when, 0 before the capture"},
     {FTrace_EXT_cgroup_move, "EXT_cgroup_move", event, context, {}, kCgroup, "", "", {},
      "is put into another cgroup, which has this number"},
+    {FTrace_EXT_mark, "EXT_mark", event, number, kMark, {}, "", "", {},
+     "the user put this mark into the trace, by `ovnitrace ctl mark`", FTRACE_FAMILY_TRACE},
     {FTrace_EXT_extension, "EXT_extension", control, number, kPayloads, kExtensionFamily, "", "", {},
      "an event of a 32-bit family; that many `EXT_payload` records follow"},
     {FTrace_EXT_payload, "EXT_payload", control, number, kPayload, {}, "", "", {},

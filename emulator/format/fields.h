@@ -27,6 +27,7 @@ enum class Unit : uint8_t {
   call,     ///< enum ftrace_call; the field has some of its bits, Event::call has all
   priority, ///< the kernel's: -1 is SCHED_DEADLINE, 0-98 real time, 100-139 nice
   flag,     ///< 0 or 1
+  mark,     ///< number of a mark of `ovnitrace ctl`
 };
 
 /// When `dump` prints a field.
@@ -87,6 +88,7 @@ inline constexpr Field kActivate[] = {
     {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
     {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
     {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set}};
+inline constexpr Field kMark[] = {{.name = "mark", .unit = Unit::mark}};
 inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
 inline constexpr Field kHolder[] = {
     {.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};

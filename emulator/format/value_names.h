@@ -86,6 +86,7 @@ inline constexpr ValueName kBlackoutNames[] = {
     {FTRACE_BLACKOUT_FAMILIES, "families", "Only events of other families"},
     {FTRACE_BLACKOUT_FORGOTTEN, "forgotten", "Older than what a flight recorder keeps"},
     {FTRACE_BLACKOUT_MISSING, "missing", "In no file"},
+    {FTRACE_BLACKOUT_PAUSED, "paused", "The user had paused the capture"},
 };
 
 /// include/uapi/linux/sched.h

@@ -417,8 +417,10 @@ Catalog make_catalog(std::vector<HostInput> &hosts, CutPlanner &planner) {
     catalog.hosts.push_back({hosts[i].name, hosts[i].peers, hosts[i].command_lines, hosts[i].chains,
                              hosts[i].idle_states, hosts[i].all_threads, hosts[i].cpu_holders,
                              hosts[i].machine, hosts[i].devices, hosts[i].sees_refills,
-                             described(hosts[i].cgroups),
-                             hosts[i].has_stacks ? hosts[i].path : ""});
+                             described(hosts[i].cgroups), hosts[i].has_stacks ? hosts[i].path : "",
+                             hosts[i].marks});
+    for (CaptureMark &mark : catalog.hosts.back().marks)
+      mark.time_ns += uint64_t(hosts[i].clock_offset_ns);
     for (PeerName &peer : catalog.hosts.back().peers)
       peer.since_ns += uint64_t(hosts[i].clock_offset_ns);
     for (CommandLine &line : catalog.hosts.back().command_lines)

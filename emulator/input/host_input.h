@@ -56,6 +56,7 @@ struct HostInput {
   std::vector<DeviceName> devices = {};        ///< that woke threads
   std::vector<std::string> cgroups = {};       ///< paths by number less 1; empty: not known
   bool sees_refills = false;                   ///< as HostInfo has it
+  std::vector<CaptureMark> marks = {};         ///< by number
   std::vector<ChunkInput> chunks;
 };
 

@@ -19,6 +19,12 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
   return later != peers.end() && later->tid == tid ? &*later : nullptr;
 }
 
+std::string mark_text(const HostInfo &host, uint32_t number) {
+  if (number && number <= host.marks.size())
+    return host.marks[number - 1].text;
+  return "mark " + std::to_string(number);
+}
+
 std::string device_name(const std::vector<DeviceName> &devices, uint32_t number) {
   if (number == 0)
     return "I/O";

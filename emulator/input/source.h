@@ -87,6 +87,12 @@ struct DeviceName {
 /// number 0, which stands for any device.
 std::string device_name(const std::vector<DeviceName> &devices, uint32_t number);
 
+/// A mark that a user put into a capture by `ovnitrace ctl mark`. Its number is its place + 1.
+struct CaptureMark {
+  uint64_t time_ns = 0;
+  std::string text; ///< printable
+};
+
 /// One host: a trace directory, or a loom of an ovni trace.
 struct HostInfo {
   std::string name;
@@ -103,7 +109,11 @@ struct HostInfo {
   bool sees_refills = false;
   std::vector<Cgroup> cgroups = {}; ///< in which threads were
   std::string stacks = {};          ///< the trace directory with its stacks; empty: there are none
+  std::vector<CaptureMark> marks = {}; ///< by number
 };
+
+/// Returns the text of mark `number` of a host, or "mark NUMBER" if it is not known.
+std::string mark_text(const HostInfo &host, uint32_t number);
 
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.
 struct MarkType {

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/small_file.h"
+#include "emulator/input/trace_parts.h"
 
 #include <ovnitrace/ftrace_record.h>
 
@@ -162,7 +163,9 @@ std::vector<std::string> chunk_files(const std::string &path, Codec codec) {
 
 HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
   const std::vector<ChunkPath> chunks = list_chunks(path);
-  if (chunks.empty())
+  const std::vector<std::string> parts =
+      chunks.empty() ? trace_parts(path) : std::vector<std::string>();
+  if (chunks.empty() && parts.empty())
     throw Error("no trace in " + path +
                 ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
   HostInput host{.name = info.host.empty() ? path : info.host,
@@ -184,15 +187,23 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .devices = info.devices,
                  .cgroups = info.cgroups,
                  .sees_refills = info.sees_refills,
+                 .marks = info.marks,
                  .chunks = {}};
   uint64_t bytes = 0;
   for (const ChunkPath &chunk : chunks) {
     host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
     bytes += host.chunks.back().size;
   }
+  if (!parts.empty())
+    host.chunks = join_parts(path, parts);
+  for (const ChunkInput &chunk : host.chunks)
+    bytes += parts.empty() ? 0 : chunk.size;
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
-  add_missing(info, host);
+  TraceInfo counts = info;
+  if (!parts.empty())
+    counts.written.clear(); // of all parts, some of which may be gone
+  add_missing(counts, host);
   return host;
 }
 

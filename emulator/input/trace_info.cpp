@@ -209,6 +209,22 @@ std::vector<std::string> cgroups_of(const nlohmann::json &json) {
   return paths;
 }
 
+std::vector<CaptureMark> marks_of(const nlohmann::json &json) {
+  std::vector<CaptureMark> marks;
+  for (const nlohmann::json &mark : array_of(json, "marks")) {
+    if (marks.size() == UINT16_MAX)
+      break;
+    const bool is_mark = mark.is_object();
+    std::string text = is_mark ? text_of(mark, "text") : std::string();
+    if (text.empty() || text.size() > kLongestMark)
+      text = fmt::format("mark {}", marks.size() + 1);
+    for (char &c : text) // outputs quote it
+      c = c == '"' || c == '\\' ? '\'' : c;
+    marks.push_back({is_mark ? time_of(mark, "time_ns") : 0, std::move(text)});
+  }
+  return marks;
+}
+
 std::string stacks_of(const nlohmann::json &json) {
   const std::string stacks = text_of(object_of(json, "options"), "stacks");
   return stacks == "none" ? "" : stacks;
@@ -302,6 +318,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .idle_states = names_of_idle_states(json),
                  .devices = devices_of(json),
                  .cgroups = cgroups_of(json),
+                 .marks = marks_of(json),
                  .sees_refills = flag_of(json, "sees_refills", false),
                  .all_threads = flag_of(json, "all_threads", false),
                  .cpu_holders = flag_of(json, "cpu_holders", false)};

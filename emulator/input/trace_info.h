@@ -14,6 +14,9 @@ namespace ovnitrace {
 /// A larger trace.json is refused: it holds no events, and there are at most 4 million tids.
 inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 
+/// Most bytes of the text of a mark.
+inline constexpr size_t kLongestMark = 100;
+
 /// How many stacks a capture took.
 struct StackCounts {
   uint64_t all = 0; ///< taken in total
@@ -65,6 +68,7 @@ struct TraceInfo {
   std::vector<std::string> idle_states;   ///< by number: the kernel's names
   std::vector<DeviceName> devices;        ///< that woke threads
   std::vector<std::string> cgroups;       ///< paths by number less 1; empty: not known
+  std::vector<CaptureMark> marks;         ///< of `ovnitrace ctl mark`, by number
   bool sees_refills = false;              ///< as HostInfo has it
   bool all_threads = false;               ///< every transition of every thread was captured
   bool cpu_holders = false;               ///< as in HostInfo

@@ -11,8 +11,9 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kBlackout, kLost, kFamilies, kProgram };
+enum : uint32_t { kBlackout, kLost, kFamilies, kProgram, kMark, kCpuMark };
 constexpr int64_t kEnabled = 1, kDisabled = 2; // of kProgram
+constexpr int64_t kPaused = 2;                 // of kBlackout
 
 uint32_t channel_of(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilies : kBlackout;
@@ -22,7 +23,7 @@ uint32_t channel_of(const Event &event) {
 void blackout_start(ModelContext &ctx, const Event &event) {
   ctx.system.channels().forget_stacks();
   if (event.cpu != kNone)
-    ctx.set(channel_of(event), event.cpu, 1);
+    ctx.set(channel_of(event), event.cpu, event.par1 == FTRACE_BLACKOUT_PAUSED ? kPaused : 1);
 }
 
 void blackout_end(ModelContext &ctx, const Event &event) {
@@ -80,6 +81,19 @@ void created(ModelContext &ctx, const Event &event) {
     set_program(ctx, event.thread, 0);
 }
 
+/// Shows a mark on every row of its host.
+void mark(ModelContext &ctx, const Event &event) {
+  if (event.cpu == kNone)
+    return;
+  const uint32_t host = ctx.system.cpus()[event.cpu].host;
+  for (uint32_t t = 0; t < ctx.system.threads().size(); t++)
+    if (ctx.system.threads()[t].host == host && ctx.system.threads()[t].state != ThreadState::Dead)
+      ctx.punctual(kMark, t, event.par1);
+  for (uint32_t c = 0; c < ctx.system.catalog().cpus.size(); c++)
+    if (ctx.system.cpus()[c].host == host)
+      ctx.punctual(kCpuMark, c, event.par1);
+}
+
 } // namespace
 
 Model capture_model() {
@@ -92,7 +106,7 @@ Model capture_model() {
            .none = "Nothing is lost",
            .cpu_type = 10,
            .scope = Scope::cpu,
-           .values = {{1, "Blackout"}},
+           .values = {{1, "Blackout"}, {kPaused, "Paused by ovnitrace ctl"}},
            .colors = {{1, palette::kAlarm}}},
           {.name = "lost events",
            .label = "Events that were lost",
@@ -113,14 +127,27 @@ Model capture_model() {
            .cpu_type = 13,
            .cpu_track = Track::running,
            .values = {{kEnabled, "Enabled"}, {kDisabled, "Disabled"}}},
+          {.name = "ctl mark",
+           .label = "Mark of ovnitrace ctl",
+           .none = "No mark",
+           .thread_type = 14,
+           .labels = ChannelDef::Labels::marks},
+          {.name = "ctl mark on CPUs",
+           .label = "Mark of ovnitrace ctl",
+           .none = "No mark",
+           .cpu_type = 14,
+           .scope = Scope::cpu,
+           .labels = ChannelDef::Labels::marks},
       },
       {
           {FTrace_EVT_trace_start, nullptr, "the capture starts; no effect", false},
           {FTrace_EVT_trace_stop, nullptr, "the capture ends; no effect", false},
           {FTrace_EVT_blackout_start, blackout_start,
-           "blackout becomes 1; nothing is known to be on any stack", false},
+           "blackout becomes 1, or 2 while the capture is paused; nothing is known to be on any stack", false},
           {FTrace_EVT_blackout_end, blackout_end,
            "blackout becomes 0; lost events: a punctual event with how many; stacks as above",
+           false},
+          {FTrace_EXT_mark, mark, "ctl mark: a punctual event with its number, on every row",
            false},
           {FTrace_EXT_snapshot, snapshot, "what the thread pushed before is not known"},
           {FTrace_EXT_enable, enabled, "1 on the threads of the process"},

@@ -81,6 +81,14 @@ void write_range(EventTracks &tracks, TimeRange range, const TraceInfo &info) {
                 {"ovnitrace", 0, tracer.empty() ? "not known" : tracer}});
 }
 
+/// Writes the marks of `ovnitrace ctl` in the range.
+void write_marks(EventTracks &tracks, const Catalog &catalog, TimeRange range) {
+  for (const HostInfo &host : catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (mark.time_ns >= range.from && mark.time_ns <= range.to)
+        tracks.instant({TrackKind::trace}, mark.time_ns, mark.text);
+}
+
 /// Writes a slice for each segment: "worker (12): waiting for a CPU".
 void write_path(EventTracks &tracks, const Catalog &catalog, CriticalPath &path) {
   path.for_each([&](const PathSegment &segment) {
@@ -207,6 +215,7 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   PowerTracks power(catalog, tracks);
   tree.start();
   write_range(tracks, range, info);
+  write_marks(tracks, catalog, range);
   // The trace is of one host.
   const StackTable *table = stacks && !catalog.hosts.empty() && !stacks->of_host(0).empty()
                                 ? &stacks->of_host(0)

@@ -102,6 +102,7 @@ public:
     pairs("wakeups", summary_.wakeups);
     out.member("sections", sections());
     out.member("regions", regions());
+    out.member("marks", marks());
     out.member("region_lengths", region_lengths());
     out.end();
   }
@@ -255,6 +256,16 @@ private:
                      {"max_ns", lengths.all.max()}});
       all.back().update(percentiles(lengths.all));
     }
+    return all;
+  }
+
+  Json marks() const {
+    Json all = Json::array();
+    for (uint32_t host = 0; host < catalog_.hosts.size(); host++)
+      for (const CaptureMark &mark : catalog_.hosts[host].marks)
+        if (mark.time_ns >= catalog_.begin)
+          all.push_back(
+              {{"time_ns", mark.time_ns - catalog_.begin}, {"text", mark.text}, {"node", host}});
     return all;
   }
 

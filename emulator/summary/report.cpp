@@ -151,6 +151,11 @@ std::string head(const ReportInput &input) {
   for (const auto &[key, value] : lines)
     if (!value.empty())
       text += fmt::format("{:<10}{}\n", key, value);
+  for (const HostInfo &of : catalog.hosts)
+    for (const CaptureMark &mark : of.marks)
+      if (mark.time_ns >= catalog.begin)
+        text += fmt::format("{:<10}{} at {}\n", "mark", mark.text,
+                            human_duration(mark.time_ns - catalog.begin));
   return text;
 }
 

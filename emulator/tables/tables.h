@@ -11,8 +11,8 @@
 
 namespace ovnitrace {
 
-enum class TableId : uint8_t { thread, slice, wakeup, event, peer };
-inline constexpr size_t kTables = 5;
+enum class TableId : uint8_t { thread, slice, wakeup, event, peer, mark };
+inline constexpr size_t kTables = 6;
 
 struct ColumnInfo {
   std::string_view name;
@@ -38,6 +38,7 @@ inline constexpr ColumnInfo kEventColumns[] = {
     {"time_ns", false}, {"cpu", false}, {"thread", false}, {"name", true}, {"details", true}};
 inline constexpr ColumnInfo kPeerColumns[] = {
     {"tid", false}, {"pid", false}, {"name", true}, {"since_ns", false}, {"node", true}};
+inline constexpr ColumnInfo kMarkColumns[] = {{"time_ns", false}, {"text", true}, {"node", true}};
 } // namespace detail
 
 /// By TableId. Scripts rely on the names and their order: new columns go to the end.
@@ -45,7 +46,8 @@ inline constexpr std::array<TableInfo, kTables> kTableInfo = {{{"thread", detail
                                                                {"slice", detail::kSliceColumns},
                                                                {"wakeup", detail::kWakeupColumns},
                                                                {"event", detail::kEventColumns},
-                                                               {"peer", detail::kPeerColumns}}};
+                                                               {"peer", detail::kPeerColumns},
+                                                               {"mark", detail::kMarkColumns}}};
 
 /// A value. Absent if it is not known.
 struct Cell {

@@ -86,6 +86,13 @@ void TraceTables::put_names() {
                             text(host_name)};
       put(TableId::peer, cells);
     }
+  for (const HostInfo &host : catalog_.hosts)
+    for (const CaptureMark &mark : host.marks) {
+      const std::string name = printable_line(host.name);
+      const Cell cells[] = {since_start(mark.time_ns), text(mark.text), text(name)};
+      if (mark.time_ns >= catalog_.begin)
+        put(TableId::mark, cells);
+    }
 }
 
 void TraceTables::on_event(const Event &event, const System &system) {

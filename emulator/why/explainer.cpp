@@ -85,6 +85,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EVT_blackout_end:
     now_.hides = event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? UnknownWhy::forgotten
                  : event.par1 == FTRACE_BLACKOUT_MISSING ? UnknownWhy::missing
+                 : event.par1 == FTRACE_BLACKOUT_PAUSED  ? UnknownWhy::paused
                                                          : UnknownWhy::lost;
     if (hides_states(event))
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);

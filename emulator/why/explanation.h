@@ -67,8 +67,16 @@ struct LockSum {
 };
 
 /// Why the state of a thread is not known. With `no_region`, nothing is missing: nobody asked.
-enum class UnknownWhy : uint8_t { not_seen_yet, lost, forgotten, missing, other, no_region };
-inline constexpr size_t kUnknownWhys = 5; ///< without no_region
+enum class UnknownWhy : uint8_t {
+  not_seen_yet,
+  lost,
+  forgotten,
+  missing,
+  paused,
+  other,
+  no_region
+};
+inline constexpr size_t kUnknownWhys = 6; ///< without no_region
 
 /// The time of a thread in the range, ns.
 struct ThreadTime {

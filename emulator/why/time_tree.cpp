@@ -168,8 +168,12 @@ TimeNode blocked(const WhyInput &input, size_t depth) {
 
 TimeNode unknown(const WhyInput &input) {
   constexpr std::array<const char *, kUnknownWhys> labels = {
-      "before its first event", "events were lost", "older than what the flight recorder keeps",
-      "records are missing in the files", "another reason"};
+      "before its first event",
+      "events were lost",
+      "older than what the flight recorder keeps",
+      "records are missing in the files",
+      "the capture was paused",
+      "another reason"};
   TimeNode node{.label = "not known"};
   for (size_t why = 0; why < kUnknownWhys; why++)
     if (input.why.unknown[why])

@@ -160,6 +160,7 @@ enum ftrace_code {
 	FTrace_EXT_cgroup = 0xAD, /* (context, number of its cgroup in trace.json); the TSC is since
 				   * when it is in it, 0: since before the capture */
 	FTrace_EXT_cgroup_move = 0xBD, /* (context, number): it was put into this cgroup */
+	FTrace_EXT_mark = 0xCD, /* (number of the mark, -): the user called ovnitrace ctl mark */
 	/* room for events that need more than one record: */
 	FTrace_EXT_extension = 0xDD, /* (EXT_payload records that follow, 32-bit family) */
 	FTrace_EXT_payload = 0xED,   /* 14 bytes of it in place of the other fields */
@@ -302,6 +303,7 @@ enum ftrace_blackout {
 		3, /* all on this CPU, by a flight recorder: older than what it keeps */
 	FTRACE_BLACKOUT_MISSING =
 		4, /* in no file: a reader says so where records of this CPU are missing */
+	FTRACE_BLACKOUT_PAUSED = 5, /* all: the user had paused the capture */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others

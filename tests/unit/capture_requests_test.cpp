@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <semaphore>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -17,11 +18,8 @@ struct Log {
   std::vector<unsigned> all;
   std::counting_semaphore<> said{0};
 
-  auto save() {
-    return [this] { add(0); };
-  }
-  auto stop() {
-    return [this](CaptureRequests::Request request) { add(request); };
+  CaptureRequests::Actions actions() {
+    return {[this] { add(0); }, [this](CaptureRequests::Request request) { add(request); }, {}, {}};
   }
   void add(unsigned what) {
     all.push_back(what);
@@ -29,10 +27,20 @@ struct Log {
   }
 };
 
+/// Requests whose thread runs, and which nobody reaches by a socket.
+class RunningRequests : public CaptureRequests {
+public:
+  RunningRequests(int save_signal, Actions actions)
+      : CaptureRequests(save_signal, std::move(actions)) {
+    static control::CtlSocket nowhere("", {}, 0);
+    start(nowhere);
+  }
+};
+
 TEST(CaptureRequests, EachIsCarriedOutBeforeTheEnd) {
   Log log;
   {
-    CaptureRequests requests(-1, log.save(), log.stop());
+    RunningRequests requests(-1, log.actions());
     requests.ask(CaptureRequests::kSave);
     log.said.acquire();
     requests.ask(CaptureRequests::kFull);
@@ -47,7 +55,7 @@ TEST(CaptureRequests, EachIsCarriedOutBeforeTheEnd) {
 
 TEST(CaptureRequests, NothingHappensWithoutARequest) {
   Log log;
-  { CaptureRequests requests(-1, log.save(), log.stop()); }
+  { RunningRequests requests(-1, log.actions()); }
   EXPECT_TRUE(log.all.empty());
 }
 
@@ -55,16 +63,15 @@ TEST(CaptureRequests, SeveralThatWaitAreCarriedOutOnceASaveFirst) {
   Log log;
   std::binary_semaphore started(0), go(0);
   {
-    CaptureRequests requests(
-        -1,
-        [&] {
-          if (log.all.empty()) {
-            started.release();
-            go.acquire();
-          }
-          log.add(0);
-        },
-        log.stop());
+    CaptureRequests::Actions actions = log.actions();
+    actions.save = [&] {
+      if (log.all.empty()) {
+        started.release();
+        go.acquire();
+      }
+      log.add(0);
+    };
+    RunningRequests requests(-1, std::move(actions));
     requests.ask(CaptureRequests::kSave);
     started.acquire(); // the thread is in the first save
     for (int n = 0; n < 3; n++) {
@@ -78,10 +85,26 @@ TEST(CaptureRequests, SeveralThatWaitAreCarriedOutOnceASaveFirst) {
             (std::vector<unsigned>{0, 0, CaptureRequests::kFull, CaptureRequests::kTimeOver}));
 }
 
+TEST(CaptureRequests, ARequestBeforeTheThreadStartsIsCarriedOut) {
+  Log log;
+  control::CtlSocket nowhere("", {}, 0);
+  CaptureRequests requests(-1, log.actions());
+  requests.ask(CaptureRequests::kStop);
+  requests.start(nowhere);
+  log.said.acquire();
+  EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kStop});
+}
+
+TEST(CaptureRequests, WithoutAThreadNothingIsWaitedFor) {
+  Log log;
+  { CaptureRequests requests(-1, log.actions()); }
+  EXPECT_TRUE(log.all.empty());
+}
+
 TEST(CaptureRequests, ADurationEndsOnce) {
   for (const uint64_t duration : {1ull, 999'999ull}) { // ns
     Log log;
-    CaptureRequests requests(-1, log.save(), log.stop());
+    RunningRequests requests(-1, log.actions());
     requests.stop_in(duration);
     log.said.acquire();
     EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kTimeOver});
@@ -94,7 +117,7 @@ TEST(SaveSignal, IsARequestWhileItIsThereAndDoesNotEndTheProcess) {
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   {
     const SaveSignal signal;
-    CaptureRequests requests(signal.file(), log.save(), log.stop());
+    RunningRequests requests(signal.file(), log.actions());
     kill(getpid(), SIGUSR2);
     log.said.acquire();
     EXPECT_EQ(log.all, std::vector<unsigned>{0});

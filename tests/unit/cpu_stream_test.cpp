@@ -133,6 +133,30 @@ TEST_F(CpuStreamRecords, WhatWasLoggedAfterTheEndIsLeftOutAndCounted) {
   EXPECT_EQ(stream_.late().events, 2u);
 }
 
+TEST_F(CpuStreamRecords, APauseLeavesOutWhatWasLoggedInItAndLosesNothing) {
+  stream_.note_position(1000);
+  stage(4);
+  stream_.add_pause(15, true);
+  stream_.add_pause(35, false);
+  stream_.add_mark(20, 1);
+  EXPECT_EQ(finish(1000), (Lines{"10 wakeup", "15 dark 5", "35 light 0", "40 wakeup"}));
+  EXPECT_EQ(stream_.late().events, 2u) << "at 20 and 30";
+  EXPECT_EQ(stream_.late().lost, 0u);
+}
+
+// The pause hides what a loss in it would.
+TEST_F(CpuStreamRecords, ALossThatStartsInAPauseIsDarkAfterIt) {
+  stream_.note_position(1000);
+  stream_.add_pause(5, true);
+  stream_.add_pause(15, false);
+  stage_.batch.records[0] = wakeup(20);
+  stage_.count = 1;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(10, 0);
+  EXPECT_EQ(finish(1000),
+            (Lines{"5 dark 5", "15 light 0", "15 dark 0", "20 light 32", "20 wakeup"}));
+}
+
 TEST_F(CpuStreamRecords, ALossAfterTheEndIsNoneOfTheCapture) {
   stream_.note_position(1000);
   end_ = 20;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who may reach the socket of --control: user/control/ctl_socket.
+#include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/ctl_socket.h"
@@ -7,7 +8,10 @@
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <string>
 
 namespace ovnitrace::control {
 namespace {
@@ -25,6 +29,35 @@ TEST(CtlSocket, IsPrivateFromTheStart) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   char events[4096];
   EXPECT_LT(read(watch.get(), events, sizeof events), 0) << "its mode was changed";
+}
+
+// Anybody can listen at the number of a process, which is in no file system.
+TEST(CtlSocket, OfAnotherUserIsNotTrusted) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  int ready[2], done[2];
+  ASSERT_TRUE(pipe(ready) == 0 && pipe(done) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (setuid(kNobody) != 0)
+      _exit(1);
+    const CtlSocket socket("", {uint32_t(getppid())}, kNobody);
+    (void)!write(ready[1], "", 1);
+    char byte;
+    (void)!read(done[0], &byte, 1);
+    _exit(0);
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  try {
+    ask(std::to_string(getpid()), "status");
+    ADD_FAILURE() << "it was asked";
+  } catch (const ovnitrace::Error &error) {
+    EXPECT_NE(std::string(error.what()).find("another user"), std::string::npos) << error.what();
+  }
+  (void)!write(done[1], "", 1);
+  waitpid(child, nullptr, 0);
 }
 
 } // namespace

@@ -29,6 +29,8 @@ public:
   void finish() override;
   std::string error() const override { return error_; }
 
+  uint64_t bytes(uint32_t cpu) const { return files_[cpu].size; } ///< of a file
+
   static std::string file_name(uint32_t cpu, Codec codec = Codec::none);
 
 private:

@@ -6,6 +6,7 @@
 #include "user/chunk/chunk_pool.h"
 #include "user/chunk/event_count.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -52,12 +53,18 @@ public:
   size_t write(const Chunk &chunk) override {
     const size_t missing = output_.write(chunk);
     records_[chunk.cpu] += chunk.records.size() - missing;
+    bytes_ += missing               ? (chunk.records.size() - missing) * sizeof(ftrace_record)
+              : chunk.frame.empty() ? chunk.records.size() * sizeof(ftrace_record)
+                                    : chunk.frame.size();
     if (missing)
       losses_[chunk.cpu].add(std::span(chunk.records).last(missing));
     return missing;
   }
   void finish() override { output_.finish(); }
   std::string error() const override { return output_.error(); }
+
+  /// Returns about how many bytes the destination took so far. For any thread.
+  uint64_t bytes() const { return bytes_; }
 
   /// Indexed by CPU. Only for the thread that writes, or after finish().
   const std::vector<uint64_t> &records() const { return records_; }
@@ -67,6 +74,7 @@ private:
   ChunkDestination &output_;
   std::vector<uint64_t> records_;
   std::vector<EventLoss> losses_;
+  std::atomic<uint64_t> bytes_{0};
 };
 
 } // namespace ovnitrace

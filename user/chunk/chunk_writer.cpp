@@ -260,6 +260,12 @@ void ChunkWriter::family(const family_record &record) {
   put(record.code, par1, time, par2);
 }
 
+void ChunkWriter::mark(uint64_t time, uint16_t number) {
+  time = std::max(time, last_time_);
+  make_room(time);
+  put(FTrace_EXT_mark, number, time, 0);
+}
+
 void ChunkWriter::blackout_start(uint64_t time, ftrace_blackout what) {
   time = std::max(time, last_time_);
   make_room(time);

@@ -41,6 +41,9 @@ public:
   void life(const life_record &record);
   void family(const family_record &record);
 
+  /// Writes mark `number` of `ovnitrace ctl`.
+  void mark(uint64_t time, uint16_t number);
+
   void blackout_start(uint64_t time, ftrace_blackout what);
   void blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what);
   /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is

@@ -42,6 +42,12 @@ public:
     directory_.put_in_place(kName);
   }
   void end_briefly(const Description &description) override { end(description, 0); }
+  /// Writes another small file into the directory. Throws Error.
+  void put_file(const std::string &name, const Description &text) {
+    directory_.prepare_file(name, text);
+    directory_.put_in_place(name);
+  }
+  uint64_t file_bytes(uint32_t cpu) const { return files_.bytes(cpu); } ///< of a chunk file
   void discard() noexcept override { directory_.discard(); }
   std::string place() const override { return directory_.path(); }
   bool may_stall() const override { return false; }

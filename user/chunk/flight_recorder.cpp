@@ -3,7 +3,7 @@
 
 #include "emulator/format/chunk_header.h"
 #include "emulator/format/switch_record.h"
-#include "user/chunk/small_chunk.h"
+#include "user/chunk/gap_chunk.h"
 
 #include <algorithm>
 #include <new>
@@ -43,17 +43,8 @@ uint64_t events_in(const Chunk &chunk) {
   return events.counted;
 }
 
-/// The blackout from `begin` to the oldest chunk that is kept, and the `states` in it.
-Chunk gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten,
-                 const std::vector<SmallEvent> &states,
-                 const std::vector<ftrace_blackout> &unfinished) {
-  std::vector<SmallEvent> events = {{begin, FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FORGOTTEN}};
-  events.insert(events.end(), states.begin(), states.end());
-  events.push_back({begin_of(oldest), FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FORGOTTEN,
-                    uint32_t(std::min<uint64_t>(forgotten, UINT32_MAX))});
-  for (ftrace_blackout what : unfinished)
-    events.push_back({begin_of(oldest), FTrace_EVT_blackout_start, uint16_t(what)});
-  return small_chunk(oldest.cpu, number_of(oldest) - 1, events);
+Gap gap_before(const Chunk &oldest, uint64_t begin, uint64_t forgotten) {
+  return {oldest.cpu, number_of(oldest) - 1, begin, begin_of(oldest), forgotten};
 }
 
 Chunk end_chunk(const Chunk &newest, uint64_t end) {
@@ -142,6 +133,14 @@ uint64_t FlightRecorder::events_forgotten() {
   return all;
 }
 
+uint64_t FlightRecorder::bytes_kept() {
+  std::lock_guard lock(mutex_);
+  uint64_t all = 0;
+  for (const History &history : histories_)
+    all += history.bytes;
+  return all;
+}
+
 uint64_t FlightRecorder::save(ChunkDestination &output, uint64_t end) {
   rearm(); // before: what comes while it is copied may be in it or not
   return write(output, end);
@@ -182,8 +181,9 @@ uint64_t FlightRecorder::write(ChunkDestination &output, std::optional<uint64_t>
     if (history.chunks.empty())
       continue;
     if (history.forgot)
-      missing += output.write(gap_before(*history.chunks.front(), begin, history.events_forgotten,
-                                         result.states[cpu], result.unfinished[cpu]));
+      missing += output.write(
+          gap_chunk(gap_before(*history.chunks.front(), begin, history.events_forgotten),
+                    result.states[cpu], result.unfinished[cpu]));
     else if (forgot)
       history.chunks.front() =
           std::make_shared<const Chunk>(without_start(*history.chunks.front()));

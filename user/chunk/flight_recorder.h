@@ -54,6 +54,7 @@ public:
   std::string error() const override { return output_.error(); }
   uint64_t records_dropped() const override { return records_dropped_; }
   uint64_t events_forgotten();
+  uint64_t bytes_kept();
 
 private:
   /// What is kept of one CPU.

@@ -40,6 +40,11 @@ public:
   virtual void discard() noexcept = 0;
   /// Returns the place, for messages, and for a conversion if it is a directory.
   virtual std::string place() const = 0;
+  /// Returns whether a new part shall begin `now` (ns). For any thread, as rotate_soon().
+  virtual bool wants_rotation(uint64_t /*now*/) const { return false; }
+  /// Begins a new part with the first chunk that begins at `after` or later. Every event before
+  /// `before` is in an earlier chunk.
+  virtual void rotate_soon(uint64_t /*before*/, uint64_t /*after*/) {}
   /// Returns whether chunks may have to wait for long.
   virtual bool may_stall() const = 0;
 };

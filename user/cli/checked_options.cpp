@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/output_ending.h"
+#include "emulator/cli/time_option.h"
 #include "emulator/format/chunk_frame.h"
 #include "user/cli/number_option.h"
 #include "user/cli/trigger.h"
@@ -167,6 +168,33 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.trigger = trigger_code(arguments.trigger, options.families);
 }
 
+/// 64M and 1G are sizes; 10s, 5m and 1h are times.
+void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
+  Rotation &rotation = options.rotation;
+  if (arguments.rotate.empty() && rotation.keep)
+    throw Error("--keep goes with --rotate SIZE|TIME", kExitUsage);
+  if (arguments.rotate.empty())
+    return;
+  const char unit = arguments.rotate.back();
+  if (unit == 'K' || unit == 'M' || unit == 'G')
+    rotation.bytes = parse_size("--rotate", arguments.rotate);
+  else if ((unit != 's' && unit != 'm' && unit != 'h') ||
+           !parse_time(arguments.rotate, rotation.time))
+    rotation.time = 0;
+  if (!rotation.wanted())
+    throw Error(fmt::format("--rotate: '{}' is no size or time above 0: write 64M or 1G, or 10s, "
+                            "5m or 1h",
+                            arguments.rotate),
+                kExitUsage);
+  if (options.buffer.kind != BufferKind::kJtn)
+    throw Error("--rotate goes with --buffer disk, the default", kExitUsage);
+  if (!options.send.empty())
+    throw Error("--rotate does not go with --send", kExitUsage);
+  if (options.stacks)
+    throw Error("--rotate does not go with --stacks: stacks are named when the capture ends",
+                kExitUsage);
+}
+
 /// After the chunks: both must fit into memory.
 void set_rings(const RecordArguments &arguments, RecordOptions &options) {
   if (options.ring_bytes == 0)
@@ -227,6 +255,7 @@ RecordOptions checked(const RecordArguments &arguments) {
   check_control(arguments, options);
   set_stacks(arguments, options);
   set_buffer(arguments, options);
+  set_rotation(arguments, options);
   set_rings(arguments, options);
   warn_without_sched(options);
   if (!options.quiet)

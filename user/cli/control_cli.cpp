@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/commands.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 #include "emulator/base/json_stream.h"
 #include "emulator/base/printable.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/input/trace_info.h"
 #include "user/control/arming.h"
+#include "user/control/ctl_commands.h"
 #include "user/control/ctl_socket.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -153,22 +157,50 @@ void add_control(App app, const std::vector<std::string> &command) {
 
 void add_ctl(App app) {
   struct Arguments {
-    std::string where, what;
+    std::string where, command;
+    std::vector<std::string> words;
+    bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   const App ctl = add_unprivileged(
-      app, "ctl", "Start and stop by hand the regions of a capture that has --control");
+      app, "ctl", "Control a capture that runs: its state, marks, saves, pauses, its end");
+  std::string names, help;
+  for (const control::CtlCommand &command : control::kCtlCommands) {
+    names += (names.empty() ? "" : ",") + std::string(command.name);
+    help += fmt::format("  {:<18} {}\n", fmt::format("{} {}", command.name, command.argument),
+                        command.does);
+  }
   ctl.add_option("TRACE", arguments->where,
-                 "The directory of the capture, or the number of the process that it traces")
+                 "The directory of the capture, or the number of a process: the one that it "
+                 "traces, or ovnitrace itself")
       .required();
-  ctl.add_option(
-         "COMMAND", arguments->what,
-         "start or stop: make the alarms start:interactive or stop:interactive hit; status: "
-         "print which processes are in a region")
+  ctl.add_option("COMMAND", arguments->command, "What to do, as listed below")
       .required()
-      .one_of({"start", "stop", "status"});
+      .one_of(comma_list(names));
+  ctl.add_option("WORDS", arguments->words, "The text of a mark");
+  ctl.add_flag("--json", arguments->json, "With status: print JSON");
+  ctl.footer("\nCommands:\n" + help +
+             "\nOnly root and the owner of the trace may control it.\n"
+             "\nExample:\n  ovnitrace ctl run1 mark 'second phase'");
   ctl.callback([arguments] {
-    fmt::print("{}", control::ask(arguments->where, arguments->what));
+    const bool is_mark = arguments->command == "mark";
+    if (is_mark == arguments->words.empty())
+      throw Error(is_mark ? "ctl mark: give the text of the mark"
+                          : fmt::format("ctl {}: takes no text", arguments->command),
+                  kExitUsage);
+    if (arguments->json && arguments->command != "status")
+      throw Error("ctl: --json goes with status", kExitUsage);
+    const std::string text = printable_line(fmt::format("{}", fmt::join(arguments->words, " ")));
+    if (text.size() > kLongestMark)
+      throw Error(fmt::format("ctl mark: the text has {} bytes; give {} at most", text.size(),
+                              kLongestMark),
+                  kExitUsage);
+    std::string line = arguments->command;
+    if (is_mark)
+      line += " " + text;
+    if (arguments->json)
+      line += " --json";
+    fmt::print("{}", control::ask(arguments->where, line));
     std::fflush(stdout);
   });
 }

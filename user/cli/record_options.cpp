@@ -23,6 +23,7 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kMostSpareChunks = 1 << 16;
+constexpr uint64_t kMostParts = 1'000'000;
 constexpr uint64_t kMostTriggerSaves = 1'000'000;
 constexpr uint64_t kLongestDuration = 366ull * 86400 * 1'000'000'000; // ns
 
@@ -199,6 +200,13 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "tracing after SIZE on all CPUs together, counted before compression")
       .type_name("KIND")
       .values("disk, last:, stop:");
+  app.add_option(
+         "--rotate", arguments.rotate,
+         "Begin a new part of the trace after this size on the disk (64M, 1G) or this time (10s, "
+         "5m, 1h): DIR/0001, DIR/0002, … are traces of their own, and DIR is the whole")
+      .type_name("SIZE|TIME");
+  add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
+             "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
   app.add_option(
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this event is recorded, as task_end, user_event_3 or "

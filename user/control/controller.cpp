@@ -75,6 +75,11 @@ void Controller::end_thread() {
   eventfd_write(wake_.get(), 1);
   if (thread_.joinable())
     thread_.join();
+  {
+    const std::lock_guard lock(asked_mutex_);
+    ended_ = true;
+    answered_.notify_all();
+  }
   take_messages();
   held_.release_all();
 }
@@ -121,11 +126,33 @@ void Controller::start(const std::vector<uint32_t> &pids) {
   thread_ = std::thread([this] { run(); });
 }
 
-void Controller::listen(const std::string &directory, const std::vector<uint32_t> &pids,
-                        uid_t owner) {
-  socket_owner_ = std::make_unique<CtlSocket>(directory, pids, owner);
-  socket_ = socket_owner_.get();
+std::string Controller::ask(const std::string &command) {
+  std::unique_lock lock(asked_mutex_);
+  asked_ = command;
+  answer_.reset();
   eventfd_write(wake_.get(), 1);
+  answered_.wait(lock, [this] { return answer_ || ended_; });
+  return answer_ ? *answer_ : "error\nthe capture has ended\n";
+}
+
+/// The thread that asked waits meanwhile, so that nobody else asks.
+void Controller::answer_asked() {
+  std::optional<std::string> command;
+  {
+    const std::lock_guard lock(asked_mutex_);
+    command.swap(asked_);
+  }
+  if (!command)
+    return;
+  std::string text;
+  try {
+    text = answer(*command);
+  } catch (const std::exception &error) {
+    text = fmt::format("error\n{}\n", error.what());
+  }
+  const std::lock_guard lock(asked_mutex_);
+  answer_ = std::move(text);
+  answered_.notify_all();
 }
 
 void Controller::detach() {
@@ -163,14 +190,9 @@ void Controller::run() {
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   prctl(PR_SET_KEEPCAPS, 1);
   while (!ending_) {
-    CtlSocket *const socket = socket_;
     std::vector<pollfd> files = {{wake_.get(), POLLIN, 0},
                                  {programs_.messages_fd(), POLLIN, 0},
                                  {single_step_ ? single_step_->file() : -1, POLLIN, 0}};
-    const size_t ctl = files.size();
-    if (socket)
-      for (int fd : socket->files())
-        files.push_back({fd, POLLIN, 0});
     poll(files.data(), files.size(), patience(held_.continue_parents()));
     eventfd_t ignored;
     eventfd_read(wake_.get(), &ignored);
@@ -184,10 +206,7 @@ void Controller::run() {
         look_at(held->pid);
         single_step_->release(held->tid);
       }
-      for (size_t n = ctl; n < files.size(); n++)
-        if (files[n].revents)
-          socket->serve(files[n].fd,
-                        [this](const std::string &command) { return answer(command); });
+      answer_asked();
     } catch (const std::exception &error) {
       print("--control: {}", error.what());
     }
@@ -328,8 +347,6 @@ std::string Controller::answer(const std::string &command) {
     if (plan_.alarm_table[a].type == CONTROL_INTERACTIVE &&
         (plan_.alarm_table[a].event == CONTROL_STOP) == (command == "stop"))
       alarms |= 1ull << a;
-  if (command != "start" && command != "stop")
-    return "error\nunknown command: start, stop or status\n";
   if (!alarms)
     return fmt::format("error\nno chain has an alarm {}:interactive\n", command);
   std::map<uint32_t, uint64_t> counted;

@@ -6,7 +6,6 @@
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/capture.h"
 #include "user/control/arming.h"
-#include "user/control/ctl_socket.h"
 #include "user/control/held_processes.h"
 #include "user/control/plan.h"
 #include "user/control/programs.h"
@@ -14,6 +13,7 @@
 #include "user/ring/ring_buffer.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -51,9 +51,9 @@ public:
   /// traced processes. Before start().
   void end_program_after_chains(UniqueFd program) { program_ = std::move(program); }
   bool ended_program() const { return ended_program_; }
-  /// From now on `ovnitrace ctl` is listened to: by the directory, if it is not empty, and by
-  /// `pids`.
-  void listen(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
+  /// Carries out a command of `ovnitrace ctl` on the controller's thread, and returns the answer.
+  /// For another thread, between start() and the end.
+  std::string ask(const std::string &command);
   /// No alarm hits any more. Says which never could.
   void detach();
 
@@ -79,6 +79,7 @@ private:
   void look_at(uint32_t pid);
   std::string answer(const std::string &command);
   std::string status() const;
+  void answer_asked();
   int patience(bool parents_may_stop) const;
 
   const Plan plan_;
@@ -95,8 +96,10 @@ private:
   std::map<uint32_t, std::set<uint32_t>> done_; ///< chains that have finished, by process
   std::atomic<bool> ended_program_ = false;
   std::atomic<bool> ending_ = false;
-  std::atomic<CtlSocket *> socket_ = nullptr;
-  std::unique_ptr<CtlSocket> socket_owner_;
+  std::mutex asked_mutex_;
+  std::condition_variable answered_;
+  std::optional<std::string> asked_, answer_; ///< by `ovnitrace ctl`; what it gets
+  bool ended_ = false;                        ///< the thread answers no more
   std::priority_queue<Timer, std::vector<Timer>, std::greater<Timer>> timers_;
   std::set<uint32_t> finished_; ///< chains of which an end was printed
   std::thread thread_;

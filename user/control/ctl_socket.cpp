@@ -22,7 +22,7 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr const char *kName = "control.sock";
-constexpr size_t kMostCommand = 64;
+constexpr size_t kMostCommand = 256;    // a mark with its text
 constexpr int kPatience = 200;          // ms: of a caller that says nothing, the capture goes on
 constexpr int kAnswerPatience = 10'000; // ms
 
@@ -79,6 +79,15 @@ std::string read_all(int fd, size_t most, int patience, char end) {
   return text;
 }
 
+/// Whether the listener is a capture that we may trust: root's, our own, or of the owner of what
+/// was named. Anybody can listen at the number of a process.
+bool is_trusted(int fd, uid_t named) {
+  ucred who = {};
+  socklen_t size = sizeof(who);
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+         (who.uid == 0 || who.uid == geteuid() || (geteuid() == 0 && who.uid == named));
+}
+
 } // namespace
 
 CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner)
@@ -89,7 +98,7 @@ CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &
     // The file gets the socket's mode: one that is changed later could be another by then.
     if (!fd || fchmod(fd.get(), 0600) != 0 || bind(fd.get(), of(address), address.size) != 0 ||
         ::listen(fd.get(), kCallers) != 0)
-      print("ovnitrace ctl cannot reach this capture by {}: {}", what, std::strerror(errno));
+      log_debug("ovnitrace ctl cannot reach this capture by {}: {}", what, std::strerror(errno));
     else
       add(std::move(fd));
   };
@@ -138,8 +147,14 @@ std::string ask(const std::string &where, const std::string &command) {
   const Address address = is_pid ? of_process(where) : in_directory(directory.get());
   const UniqueFd fd = new_socket();
   if (!fd || connect(fd.get(), of(address), address.size) != 0)
-    throw ovnitrace::Error(fmt::format("ctl {}: no capture with --control listens there: {}", where,
-                                       std::strerror(errno)));
+    throw ovnitrace::Error(
+        fmt::format("ctl {}: no capture listens there: {}", where, std::strerror(errno)));
+  struct stat named = {};
+  const int found =
+      is_pid ? stat(("/proc/" + where).c_str(), &named) : fstat(directory.get(), &named);
+  if (!is_trusted(fd.get(), found == 0 ? named.st_uid : 0))
+    throw ovnitrace::Error(
+        fmt::format("ctl {}: refused: another user listens there, not the capture", where));
   const std::string line = command + "\n";
   ssize_t sent;
   do

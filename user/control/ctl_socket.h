@@ -16,7 +16,8 @@ namespace ovnitrace::control {
 /// process. Only for `owner` and root.
 class CtlSocket {
 public:
-  /// `directory` empty: none there. What cannot be made is reported, and left out.
+  /// `directory` empty: none there. What cannot be made is left out: another capture may have the
+  /// number of the same process.
   CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
   ~CtlSocket();
   CtlSocket(const CtlSocket &) = delete;

@@ -13,8 +13,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -31,6 +31,19 @@ UniqueFd opened(int fd) {
   if (fd < 0)
     throw Error(fmt::format("cannot wait for requests: {}", std::strerror(errno)));
   return UniqueFd(fd);
+}
+
+constexpr uint64_t kSecond = 1'000'000'000; // ns
+
+UniqueFd new_timer() {
+  return opened(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+}
+
+/// `first`, `then`: ns; then 0: once.
+void set_timer(const UniqueFd &timer, uint64_t first, uint64_t then) {
+  const auto time = [](uint64_t ns) { return timespec{time_t(ns / kSecond), long(ns % kSecond)}; };
+  const itimerspec when = {time(then), time(first)};
+  timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
 /// Whether something was there. A read that waits for nothing: both kinds of files give 8 bytes or
@@ -54,23 +67,24 @@ SaveSignal::~SaveSignal() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-CaptureRequests::CaptureRequests(int save_signal, std::function<void()> save,
-                                 std::function<void(Request)> stop)
+CaptureRequests::CaptureRequests(int save_signal, Actions actions)
     : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
-      timer_(opened(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK))),
-      save_(std::move(save)), stop_(std::move(stop)) {
-  thread_ = std::thread([this] { run(); });
+      timer_(new_timer()), second_(new_timer()), actions_(std::move(actions)) {}
+
+void CaptureRequests::start(control::CtlSocket &socket) {
+  if (actions_.tick)
+    set_timer(second_, kSecond, kSecond);
+  thread_ = std::thread([this, &socket] { run(socket); });
 }
 
 CaptureRequests::~CaptureRequests() {
   wake(kEnd);
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void CaptureRequests::stop_in(uint64_t duration) {
-  constexpr uint64_t kSecond = 1'000'000'000;
-  const itimerspec once = {{}, {time_t(duration / kSecond), long(duration % kSecond)}};
-  timerfd_settime(timer_.get(), 0, &once, nullptr);
+  set_timer(timer_, duration, 0);
 }
 
 void CaptureRequests::wake(unsigned request) {
@@ -78,27 +92,36 @@ void CaptureRequests::wake(unsigned request) {
   eventfd_write(event_.get(), 1);
 }
 
-void CaptureRequests::run() {
+void CaptureRequests::run(control::CtlSocket &socket) {
   sigset_t all;
   sigfillset(&all); // they are the main thread's
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  std::vector<pollfd> files = {{event_.get(), POLLIN, 0},
+                               {timer_.get(), POLLIN, 0},
+                               {save_signal_, POLLIN, 0},
+                               {second_.get(), POLLIN, 0}};
+  const size_t ctl = files.size();
+  for (const int fd : socket.files())
+    files.push_back({fd, POLLIN, 0});
   for (;;) {
-    pollfd files[] = {
-        {event_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}, {save_signal_, POLLIN, 0}};
-    if (poll(files, std::size(files), -1) < 0)
+    if (poll(files.data(), files.size(), -1) < 0)
       continue;
     take(event_.get());
+    for (size_t n = ctl; n < files.size(); n++)
+      if (files[n].revents)
+        socket.serve(files[n].fd, actions_.answer);
     unsigned wanted = wanted_.exchange(0);
     if (save_signal_ >= 0 && take(save_signal_))
       wanted |= kSave;
     if (wanted & kSave)
-      save_();
+      actions_.save();
     if (take(timer_.get()))
       wanted |= kTimeOver;
-    if (wanted & kFull)
-      stop_(kFull);
-    if (wanted & kTimeOver)
-      stop_(kTimeOver);
+    for (const Request why : {kFull, kTimeOver, kStop})
+      if (wanted & why)
+        actions_.stop(why);
+    if (take(second_.get()))
+      actions_.tick();
     if (wanted & kEnd)
       return;
   }

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/control/ctl_socket.h"
 
 #include <atomic>
 #include <csignal>
 #include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -28,14 +31,24 @@ private:
   UniqueFd file_;
 };
 
-/// Runs a thread that does what SIGUSR2, or another thread, requests.
+/// Runs a thread that does what SIGUSR2, `ovnitrace ctl`, a clock or another thread requests.
 class CaptureRequests {
 public:
-  enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4 };
+  enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4, kStop = 8 };
 
-  /// `save` and `stop` are called on its thread, one at a time. `save_signal`: of a SaveSignal, -1:
-  /// none. Throws Error.
-  CaptureRequests(int save_signal, std::function<void()> save, std::function<void(Request)> stop);
+  /// What the thread calls, one at a time.
+  struct Actions {
+    std::function<void()> save;
+    std::function<void(Request)> stop;
+    std::function<void()> tick; ///< each second; may be empty
+    /// Answers a line of `ovnitrace ctl`.
+    std::function<std::string(const std::string &)> answer;
+  };
+
+  /// `save_signal`: of a SaveSignal, -1: none. Throws Error.
+  CaptureRequests(int save_signal, Actions actions);
+  /// Starts the thread: what was requested before is done now. `socket` outlives this object.
+  void start(control::CtlSocket &socket);
   /// Requests kTimeOver in `duration` ns. Call it once, before any request.
   void stop_in(uint64_t duration);
   /// Carries out what was requested, then ends the thread.
@@ -47,15 +60,14 @@ public:
   void ask(Request request) { wake(request); }
 
 private:
-  static constexpr unsigned kEnd = 8;
-  void run();
+  static constexpr unsigned kEnd = 16;
+  void run(control::CtlSocket &socket);
   void wake(unsigned request);
 
   const int save_signal_;
   UniqueFd event_;
-  UniqueFd timer_;
-  std::function<void()> save_;
-  std::function<void(Request)> stop_;
+  UniqueFd timer_, second_;
+  const Actions actions_;
   std::atomic<unsigned> wanted_{0};
   std::thread thread_;
 };

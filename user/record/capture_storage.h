@@ -28,6 +28,8 @@ public:
   FlightRecorder *flight() { return flight_; } ///< null if --buffer asks for no flight recorder
   /// Keeps the same events for a live view, which decides for how long. REQUIRES: options.live
   FlightRecorder &recent() { return *recent_; }
+  /// Returns about how many bytes were written or sent; of a flight recorder: are kept in memory.
+  uint64_t bytes() { return flight_ ? flight_->bytes_kept() : output_.bytes(); }
   /// Writes all chunks to the target. Only describe() may follow.
   void close() { store_->close(); }
   /// Puts into `trace` what was written, dropped and lost. Call it after close().

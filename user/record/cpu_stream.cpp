@@ -78,10 +78,16 @@ void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t res
   }
   late_.lost += rescued;
   write_until(since);
-  writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
+  const bool was_paused = paused_;
+  if (!was_paused)
+    writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
   if (count)
     end = std::clamp(time_of(batch.records[0].when, now_), since, end);
   write_until(end);
+  if (paused_)
+    return; // the pause hides as much
+  if (was_paused)
+    writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
   writer_.blackout_end(end, batch.lost - rescued, FTRACE_BLACKOUT_TRANSITIONS);
 }
 
@@ -94,7 +100,10 @@ void CpuStream::take_transition(const SchedTransition &record) {
   in_order.time = std::max(record.time, writer_.last_time());
   if (first_ <= in_order.time)
     write_until(in_order.time);
-  writer_.transition(in_order);
+  if (paused_)
+    late_.events++;
+  else
+    writer_.transition(in_order);
 }
 
 /// Writes what has waited for a time up to `time`.
@@ -104,6 +113,9 @@ void CpuStream::write_until(uint64_t time) {
     if (rare) {
       write(waiting_.front());
       waiting_.pop_front();
+    } else if (paused_) {
+      families_.pop();
+      late_.family_events++;
     } else {
       writer_.family(families_.pop());
     }
@@ -112,7 +124,19 @@ void CpuStream::write_until(uint64_t time) {
 }
 
 void CpuStream::write(const Waiting &waiting) {
+  if (paused_ && waiting.kind != Waiting::kResume && waiting.kind != Waiting::kRegionStop &&
+      waiting.kind != Waiting::kMark &&
+      !(waiting.kind == Waiting::kBlackoutEnd && waiting.what == FTRACE_BLACKOUT_FAMILIES))
+    return;
   switch (waiting.kind) {
+  case Waiting::kMark:
+    return writer_.mark(waiting.time, uint16_t(waiting.lost));
+  case Waiting::kPause:
+    paused_ = true;
+    return writer_.blackout_start(waiting.time, waiting.what);
+  case Waiting::kResume:
+    paused_ = false;
+    return writer_.blackout_end(waiting.time, 0, waiting.what);
   case Waiting::kLife:
     return writer_.life(waiting.life);
   case Waiting::kBlackoutStart:

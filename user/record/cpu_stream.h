@@ -41,6 +41,8 @@ public:
     until_ = ring_ ? ring_->produced() : 0;
     now_ = now;
   }
+  /// Returns how many bytes of the ring are taken now.
+  uint64_t ring_used() const { return ring_ ? ring_->used() : 0; }
   /// Reads messages. Returns false if a message is still being written: that message and those
   /// behind it are for the next look.
   bool drain();
@@ -52,6 +54,13 @@ public:
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
   /// Notes that from `time` (ns) on it is not known which thread runs on this CPU.
   void add_region_stop(uint64_t time) { add({Waiting::kRegionStop, time, 0, {}, {}}); }
+  /// Writes nothing from `time` (ns) on, or writes again.
+  void add_pause(uint64_t time, bool on) {
+    add({on ? Waiting::kPause : Waiting::kResume, time, 0, FTRACE_BLACKOUT_PAUSED, {}});
+  }
+  void add_mark(uint64_t time, uint16_t number) {
+    add({Waiting::kMark, time, number, FTRACE_BLACKOUT_TRANSITIONS, {}});
+  }
   void add_blackout(uint64_t start, uint64_t end, uint64_t lost, ftrace_blackout what);
 
   /// Takes what is left in the staging area, and then everything that waits. REQUIRES: detached
@@ -63,16 +72,16 @@ public:
   void finish() { writer_.finish(end_); }
 
   const ChunkWriter &writer() const { return writer_; }
-  /// What to subtract from the kernel's counts: events that were logged after the end, or that were
-  /// not lost after all, because they were read in the staging area.
+  /// What to subtract from the kernel's counts: events that were logged after the end or during a
+  /// pause, and losses that were read in the staging area after all.
   const CpuCount &late() const { return late_; }
 
 private:
   /// Something rare that waits for its turn in time.
   struct Waiting {
-    enum Kind { kLife, kBlackoutStart, kBlackoutEnd, kRegionStop } kind;
+    enum Kind { kLife, kBlackoutStart, kBlackoutEnd, kRegionStop, kPause, kResume, kMark } kind;
     uint64_t time;
-    uint64_t lost;
+    uint64_t lost; ///< of a mark: its number
     ftrace_blackout what;
     life_record life;
   };
@@ -95,6 +104,7 @@ private:
   uint64_t first_ = UINT64_MAX; ///< time of the first that waits, in either
   uint64_t until_ = 0;          ///< position of the producer, for the look under way
   uint64_t now_ = 0;            ///< ns: when that was, by which records have their whole time
+  bool paused_ = false;         ///< nothing is written
   CpuCount late_;
 };
 

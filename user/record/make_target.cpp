@@ -2,6 +2,7 @@
 #include "user/record/make_target.h"
 
 #include "user/chunk/directory_target.h"
+#include "user/chunk/rotating_target.h"
 #include "user/launch/signals.h"
 #include "user/net/tcp_target.h"
 
@@ -31,6 +32,13 @@ std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std
                                          uint32_t cpus) {
   if (!options.send.empty())
     return make_sender(options, default_trace_name(traced), end_if_signalled);
+  if (options.rotation.wanted())
+    return std::make_unique<RotatingTarget>(options.directory.empty() ? default_trace_name(traced)
+                                                                      : options.directory,
+                                            options.directory.empty() ? IfExists::next_name
+                                            : options.force           ? IfExists::overwrite
+                                                                      : IfExists::refuse,
+                                            cpus, options.compress_level, options.rotation);
   if (options.directory.empty())
     return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
                                              options.compress_level);

@@ -119,7 +119,6 @@ RecordResult record(const RecordOptions &options) {
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
     become(owner, runs_as.uid != owner.uid); // to signal the program
     recording->start(save_signal ? save_signal->file() : -1);
-    traced.listen(options.send.empty() ? target->place() : "");
     if (!traced.is_program() && !options.quiet)
       print_start(options, traced, *target);
   } catch (...) {

@@ -4,6 +4,7 @@
 
 #include "user/bpf/family_set.h"
 #include "user/chunk/buffer_kind.h"
+#include "user/chunk/rotation.h"
 #include "user/record/live_view.h"
 #include "user/select/selection.h"
 
@@ -39,6 +40,7 @@ struct RecordOptions {
       probe_files;         ///< where probes of user events are, beside where they are looked for
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen
   BufferKind buffer;
+  Rotation rotation;        ///< of the trace into parts
   uint64_t chunk_bytes = 0; ///< 0: to be chosen
   uint64_t spare_chunks =
       0; ///< on their way to the disk, beside the one that each CPU fills; 0: to be chosen

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 namespace ovnitrace {
@@ -169,8 +170,18 @@ void Recorder::run() {
 void Recorder::look() {
   uint64_t last_look = somewhere_checked_;
   const uint64_t now = monotonic_ns();
-  for (CpuStream &cpu : cpus_)
+  uint64_t fullest = fullest_ring_;
+  for (CpuStream &cpu : cpus_) {
     cpu.note_position(now);
+    fullest = std::max(fullest, cpu.ring_used());
+  }
+  fullest_ring_ = fullest;
+  if (pause_wanted_ != paused_) {
+    paused_ = !paused_;
+    for (CpuStream &cpu : cpus_)
+      cpu.add_pause(now, paused_);
+  }
+  take_marks();
   notice_losses_somewhere();
   notice_lost_families();
   warn_of_left_out();
@@ -178,10 +189,27 @@ void Recorder::look() {
     stacks_->learn();
   read_life();
   read_cgroups();
+  threads_so_far_ = registry_.count();
   read_command_lines();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())
       cpus_[n].settle(capture_.stage(n), last_look);
+}
+
+void Recorder::mark(uint64_t time, uint16_t number) {
+  const std::lock_guard lock(marks_mutex_);
+  marks_.emplace_back(time, number);
+}
+
+/// Marks are in the file of the first CPU that has one.
+void Recorder::take_marks() {
+  const std::lock_guard lock(marks_mutex_);
+  for (size_t cpu = 0; cpu < cpus_.size() && !marks_.empty(); cpu++)
+    if (capture_.ring_fd(uint32_t(cpu)) >= 0) {
+      for (const auto &[time, number] : marks_)
+        cpus_[cpu].add_mark(time, number);
+      marks_.clear();
+    }
 }
 
 void Recorder::read_life() {

@@ -4,6 +4,7 @@
 
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
+#include "user/chunk/inheriting_mutex.h"
 #include "user/chunk/thread_registry.h"
 #include "user/record/cgroup_paths.h"
 #include "user/record/command_lines.h"
@@ -16,6 +17,7 @@
 #include <latch>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -44,6 +46,13 @@ public:
   /// Between start() and finish(), by another thread than the sink's.
   void flush();
 
+  /// Records nothing from the next look on, or records again. The trace has a blackout of kind
+  /// FTRACE_BLACKOUT_PAUSED. For any thread; flush() returns when it is so.
+  void pause(bool on) { pause_wanted_ = on; }
+
+  /// Puts mark `number` (from 1 on) into the trace, at `time` (ns). For any thread.
+  void mark(uint64_t time, uint16_t number);
+
   /// Leaves out what is logged after `end` (ns). Call it before Capture::detach(), which removes
   /// one program after the other. Events that only some programs have logged would be shown wrong:
   /// a tid that is used again, for instance.
@@ -57,6 +66,11 @@ public:
 
   /// The cgroups of the threads that were seen so far. May be asked by any thread.
   const CgroupPaths &cgroups() const { return cgroups_; }
+
+  // At any time, by any thread:
+  uint64_t threads_so_far() const { return threads_so_far_; } ///< that were seen
+  /// Returns the most bytes that any CPU's ring held since the last call.
+  uint64_t take_fullest_ring() { return fullest_ring_.exchange(0); }
 
   // After finish():
   /// What processes have executed since the capture began.
@@ -76,6 +90,7 @@ private:
   void read_life();
   void read_cgroups();
   void read_command_lines();
+  void take_marks();
   void take_life(life_record record);
   void move_threads(const life_record &record);
   void take_region(const life_record &record);
@@ -106,6 +121,11 @@ private:
   int flush_event_ = -1;
   std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
+  std::atomic<bool> pause_wanted_{false};
+  bool paused_ = false;
+  InheritingMutex marks_mutex_;
+  std::vector<std::pair<uint64_t, uint16_t>> marks_; ///< time and number: not written yet
+  std::atomic<uint64_t> threads_so_far_{0}, fullest_ring_{0};
   std::latch started_{1};
   std::function<void()> begin_;
   std::promise<void> began_;

@@ -37,7 +37,8 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
           [this] { requests_->ask(CaptureRequests::kFull); }),
       recorder_(traced.capture(), traced.families(), traced.stacks(),
                 traced.causes() ? traced.causes()->devices() : nullptr, storage_.sink(),
-                trace_.begin) {
+                trace_.begin),
+      status_line_(trace_.begin) {
   trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
 }
 
@@ -47,9 +48,17 @@ void Recording::start(int save_signal) {
   target_.prepare(description(nullptr));
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
-  if (options_.buffer.kind != BufferKind::kJtn || has_limit)
-    requests_.emplace(
-        save_signal, [this] { save(); }, [this](CaptureRequests::Request why) { stop_early(why); });
+  CaptureRequests::Actions actions = {
+      [this] { save(); },
+      [this](CaptureRequests::Request why) { stop_early(why); },
+      {},
+      [this](const std::string &line) { return answer(line); },
+  };
+  if (!traced_.is_program() && !options_.quiet && !options_.live && isatty(STDERR_FILENO))
+    shows_status_ = true;
+  if (shows_status_ || options_.rotation.wanted())
+    actions.tick = [this] { tick(); };
+  requests_.emplace(save_signal, std::move(actions));
   if (options_.save_on_region_stop)
     recorder_.on_region([this](bool starts) {
       if (!starts && region_saves_++ < options_.trigger_saves)
@@ -61,6 +70,8 @@ void Recording::start(int save_signal) {
     if (has_limit)
       requests_->stop_in(options_.duration);
   });
+  ctl_.emplace(options_.send.empty() ? target_.place() : "", traced_.ctl_pids(), traced_.owner());
+  requests_->start(*ctl_);
   if (options_.live)
     parts_.emplace(*options_.live, [this](const std::string &directory, uint64_t since) {
       write_part(directory, since);
@@ -123,14 +134,15 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
 }
 
 /// What a flight recorder holds now, as a trace of its own beside the one that is written at the
-/// end.
-void Recording::save() {
+/// end. Returns where it is, or an empty text.
+std::string Recording::save() {
   std::lock_guard lock(ending_);
   if (ended_)
-    return;
+    return "";
   FlightRecorder &flight = *storage_.flight();
   const uint32_t cpus = trace_.possible_cpus;
   std::string place = "a trace of its own";
+  bool saved = false;
   try {
     const std::unique_ptr<TraceTarget> target =
         make_save_target(options_, traced_.name(), cpus, target_, saves_);
@@ -138,6 +150,7 @@ void Recording::save() {
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
     write_saved(*target, flight);
+    saved = true;
     if (options_.live)
       options_.live->saved("saved to " + place);
     else if (!options_.quiet)
@@ -153,6 +166,7 @@ void Recording::save() {
   if (options_.trigger && flight.triggers_spent() && !std::exchange(reported_triggers_spent_, true))
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
+  return saved ? place : "";
 }
 
 /// Stops tracing. The program continues untraced. Without a program there is nothing to wait for,
@@ -166,7 +180,8 @@ void Recording::stop_early(CaptureRequests::Request why) {
   end_capture();
   stopped_early_ = why == CaptureRequests::kFull
                        ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
-                       : time_over(options_.duration);
+                   : why == CaptureRequests::kStop ? "ovnitrace ctl stop"
+                                                   : time_over(options_.duration);
   if (!options_.quiet)
     print("{}: tracing stopped{}", stopped_early_,
           traced_.is_program() ? "; the program goes on untraced" : "");
@@ -199,6 +214,7 @@ void Recording::end(const Traced::End &end) {
       end_capture();
   }
   requests_.reset();
+  ctl_.reset();
   if (!stopped_early_.empty())
     trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
                              traced_.is_program() ? "; later the program " + trace_.how : "");

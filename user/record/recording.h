@@ -3,11 +3,13 @@
 #pragma once
 
 #include "user/chunk/trace_target.h"
+#include "user/control/ctl_socket.h"
 #include "user/record/capture_requests.h"
 #include "user/record/capture_storage.h"
 #include "user/record/live_parts.h"
 #include "user/record/record.h"
 #include "user/record/recorder.h"
+#include "user/record/status_line.h"
 #include "user/record/trace_json.h"
 #include "user/record/traced.h"
 
@@ -41,7 +43,13 @@ private:
   TraceTarget::Description description(const TracedThreads *threads) const;
   std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
-  void save();
+  CaptureStatus status();
+  void tick();
+  std::string answer(const std::string &line);
+  std::string answer_save();
+  std::string answer_mark(const std::string &text);
+  void pause(bool on);
+  std::string save();
   void write_saved(TraceTarget &target, FlightRecorder &flight);
   void write_part(const std::string &directory, uint64_t since);
   void stop_early(CaptureRequests::Request why);
@@ -61,8 +69,11 @@ private:
   unsigned saves_ = 0;
   uint64_t region_saves_ = 0; ///< asked for by the stops of regions
   bool reported_triggers_spent_ = false;
-  std::optional<CaptureRequests> requests_; ///< of a flight recorder or a limit
-  std::optional<LiveParts> parts_;          ///< for options.live
+  bool paused_ = false, shows_status_ = false;
+  StatusLine status_line_;
+  std::optional<control::CtlSocket> ctl_;
+  std::optional<CaptureRequests> requests_;
+  std::optional<LiveParts> parts_; ///< for options.live
 };
 
 } // namespace ovnitrace

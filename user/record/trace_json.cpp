@@ -248,6 +248,8 @@ void write_json(const TraceDescription &trace, const TracedThreads *threads, con
     json["attached_pids"] = trace.attached_pids;
     json["with_children"] = trace.with_children;
   }
+  for (const CaptureMark &mark : trace.marks)
+    json["marks"].push_back({{"time_ns", mark.time_ns}, {"text", mark.text}});
   if (trace.all_threads)
     json["all_threads"] = true;
   if (trace.cpu_holders)

@@ -45,6 +45,7 @@ struct TraceDescription {
 
   std::vector<std::pair<std::string, std::string>> control; ///< chains: name and text
   bool region_by_thread = false;
+  std::vector<CaptureMark> marks;  ///< of `ovnitrace ctl mark`
   CommandLines command_lines;      ///< of processes that were alive before the capture
   uint64_t command_lines_lost = 0; ///< not recorded for want of room
 

@@ -146,13 +146,12 @@ void Traced::attach_control() {
   end_if_signalled();
 }
 
-void Traced::listen(const std::string &directory) {
-  if (!controller_)
-    return;
+std::vector<uint32_t> Traced::ctl_pids() const {
   std::vector<uint32_t> pids = options_.pids;
   if (program_)
     pids.push_back(uint32_t(program_->pid()));
-  controller_->listen(directory, pids, owner_.uid);
+  pids.push_back(uint32_t(getpid()));
+  return pids;
 }
 
 FamilySet Traced::captured_families() const {

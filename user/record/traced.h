@@ -46,9 +46,8 @@ public:
   /// Forks the program, which is traced from its first instant and waits for open_gate(). Does
   /// nothing without a program. Throws Error.
   void start_program();
-  /// Lets `ovnitrace ctl` find this capture: by `directory`, unless that is empty, and by its
-  /// processes.
-  void listen(const std::string &directory);
+  /// Returns the processes by whose numbers `ovnitrace ctl` finds this capture.
+  std::vector<uint32_t> ctl_pids() const;
   /// Lets the program run.
   void open_gate();
   /// After a failure: if the program runs already, waits for its end, without tracing it.
@@ -62,6 +61,7 @@ public:
 
   /// Returns the program's pid; 0 without a program.
   uint32_t program_pid() const { return program_ ? uint32_t(program_->pid()) : 0; }
+  uid_t owner() const { return owner_.uid; } ///< of the trace
   bool is_program() const { return !options_.command.empty(); }
   /// Returns the name of the program or the first process, or "system".
   std::string name() const;
@@ -72,8 +72,9 @@ public:
   /// Returns the families that were asked for, except those that the kernel refuses. REQUIRES:
   /// attach()
   FamilySet captured_families() const;
-  CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; }        ///< after attach()
-  StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; }        ///< after attach()
+  CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; } ///< after attach()
+  StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; } ///< after attach()
+  control::Controller *controller() { return controller_ ? &*controller_ : nullptr; }
   FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
 
 private:

@@ -28,6 +28,9 @@ public:
   /// position.
   uint64_t produced() const { return __atomic_load_n(producer_, __ATOMIC_ACQUIRE); }
 
+  /// Returns how many bytes of the buffer are taken now.
+  uint64_t used() const { return produced() - *consumer_; }
+
   /// Calls `take(const void *message, size_t bytes)` for each message up to position `until`, and
   /// gives the space back in steps. Stops at a message that is still being written, and then
   /// returns false.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/input/trace_parts.h"
+
+#include "emulator/base/error.h"
+#include "emulator/base/json_file.h"
+#include "emulator/base/temporary_file.h"
+#include "emulator/input/trace_dir.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr size_t kDigits = 4, kMostDigits = 9; // of a part's name
+
+/// The bytes of a file that belong to the whole.
+struct Stream {
+  uint64_t from = 0, to = 0; ///< to 0: the end of the file
+};
+
+uint64_t number_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
+/// Returns the streams of a part by CPU. A part that was killed early has none.
+std::map<uint16_t, Stream> streams_of(const std::string &part) {
+  std::map<uint16_t, Stream> streams;
+  nlohmann::json json;
+  std::string why;
+  if (!read_json_file(part + "/part.json", {8 << 20, 1 << 18, {}}, json,
+                      why))
+    return streams;
+  if (!json.is_object() || number_of(json, "version") != 1 || !json.contains("streams") ||
+      !json["streams"].is_array())
+    throw Error(part + "/part.json: no description of a part that this version can read");
+  for (const nlohmann::json &stream : json["streams"])
+    if (stream.is_object() && number_of(stream, "cpu") <= UINT16_MAX)
+      streams[uint16_t(number_of(stream, "cpu"))] = {number_of(stream, "from"),
+                                                     number_of(stream, "to")};
+  return streams;
+}
+
+struct Joined {
+  TemporaryFile file;
+  Codec codec = Codec::none;
+};
+
+void copy(const std::string &name, Stream stream, TemporaryFile &to) {
+  const auto fail = [&] { return Error(fmt::format("cannot read {}: {}", name, strerror(errno))); };
+  const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0)
+    throw fail();
+  if (!S_ISREG(status.st_mode))
+    throw Error("cannot read " + name + ": not a regular file");
+  const uint64_t size = uint64_t(status.st_size);
+  const uint64_t end = stream.to ? std::min(stream.to, size) : size;
+  std::vector<char> bytes(1 << 20);
+  for (uint64_t at = stream.from; at < end;) {
+    const ssize_t got =
+        pread(fd.get(), bytes.data(), std::min<uint64_t>(bytes.size(), end - at), off_t(at));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      throw fail();
+    if (got == 0)
+      return;
+    to.append(bytes.data(), size_t(got));
+    at += uint64_t(got);
+  }
+}
+
+uint16_t cpu_of(const std::string &name) {
+  return uint16_t(std::strtoul(name.c_str() + std::strlen("cpu"), nullptr, 10));
+}
+
+} // namespace
+
+std::vector<std::string> trace_parts(const std::string &path) {
+  std::vector<std::pair<unsigned long, std::string>> found;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(path, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() >= kDigits && name.size() <= kMostDigits &&
+        name.find_first_not_of("0123456789") == name.npos && !entry.is_symlink(ignored) &&
+        entry.is_directory(ignored))
+      found.emplace_back(std::strtoul(name.c_str(), nullptr, 10), entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> parts;
+  for (auto &[number, part] : found)
+    parts.push_back(std::move(part));
+  return parts;
+}
+
+std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<std::string> &parts) {
+  std::map<uint16_t, Joined> joined;
+  for (const std::string &part : parts) {
+    std::map<uint16_t, Stream> streams = streams_of(part);
+    for (const Codec codec : {Codec::none, Codec::zstd})
+      for (const std::string &name : chunk_files(part, codec)) {
+        Stream stream = streams[cpu_of(name)];
+        if (&part == &parts.front())
+          stream.from = 0; // the states with which what is left begins
+        Joined &to = joined[cpu_of(name)];
+        to.codec = codec;
+        copy(part + "/" + name, stream, to.file);
+      }
+  }
+  std::vector<ChunkInput> chunks;
+  for (auto &[cpu, of] : joined) {
+    const uint64_t size = of.file.size();
+    if (size)
+      chunks.push_back({.name = fmt::format("{}/*/cpu{:04}", path, cpu),
+                        .fd = of.file.release(),
+                        .size = size,
+                        .codec = of.codec,
+                        .cpu = cpu});
+  }
+  return chunks;
+}
+
+} // namespace ovnitrace

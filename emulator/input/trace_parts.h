@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reads the parts of a trace that was rotated (docs/format.md) as one trace.
+#pragma once
+
+#include "emulator/input/host_input.h"
+
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Returns the paths of the parts of a trace, oldest first. Empty: it has no parts.
+std::vector<std::string> trace_parts(const std::string &path);
+
+/// Returns a file for each CPU with all its chunks, copied into temporary files, without what each
+/// part has for a reader of that part alone. Throws Error.
+std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<std::string> &parts);
+
+} // namespace ovnitrace

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The parts of a rotated trace: each is a trace, and together they are the whole
+// (user/chunk/rotating_target, emulator/input/trace_parts).
+#include "user/chunk/rotating_target.h"
+
+#include "emulator/convert/convert.h"
+#include "emulator/input/trace_parts.h"
+#include "emulator/open/open_trace.h"
+#include "tests/unit/support/cases.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/temp_dir.h"
+#include "user/chunk/chunk_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace ovnitrace {
+namespace {
+
+using test::CollectingSink;
+using test::TempDir;
+using test::text_of;
+
+constexpr uint32_t kCpus = 3;
+constexpr size_t kChunkRecords = 128;
+const TraceTarget::Description kDescription = [](const Put &put) { put("{\"version\": 1}\n"); };
+
+/// Gives each chunk to several traces.
+class Both final : public ChunkPool {
+public:
+  explicit Both(std::vector<TraceTarget *> targets) : targets_(std::move(targets)) {}
+  Chunk *borrow(uint32_t cpu) override {
+    chunks_[cpu].cpu = cpu;
+    chunks_[cpu].records.clear();
+    chunks_[cpu].records.reserve(kChunkRecords);
+    return &chunks_[cpu];
+  }
+  void give(Chunk *chunk) override {
+    for (TraceTarget *target : targets_)
+      EXPECT_EQ(target->output().write(*chunk), 0u) << target->output().error();
+  }
+
+private:
+  std::vector<TraceTarget *> targets_;
+  Chunk chunks_[kCpus];
+};
+
+/// Random threads on a few CPUs, written twice: as parts and without a seam.
+class RotatedTrace {
+public:
+  RotatedTrace(uint32_t seed, int level, uint64_t keep = 0)
+      : random_(seed), whole_(dir / "whole", IfExists::refuse, kCpus, level),
+        rotated_(dir / "rotated", IfExists::refuse, kCpus, level, {.bytes = 1, .keep = keep}),
+        pool_({&whole_, &rotated_}) {
+    for (TraceTarget *target :
+         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&rotated_)}) {
+      target->prepare(kDescription);
+      target->begin();
+    }
+    for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+      writers_.push_back(std::make_unique<ChunkWriter>(cpu, 1, registry_, pool_));
+    for (uint32_t tid = 100; tid < 108; tid++)
+      create(tid);
+    for (unsigned part = 0; part < 4; part++) {
+      for (unsigned step = 0; step < 400; step++)
+        transition();
+      rotate();
+    }
+    for (unsigned step = 0; step < 100; step++)
+      transition();
+    for (auto &writer : writers_)
+      writer->finish(++time_);
+    for (TraceTarget *target :
+         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&rotated_)}) {
+      target->output().finish();
+      target->end(kDescription, 0);
+    }
+  }
+
+  TempDir dir;
+
+private:
+  enum class State { woken, running, blocked };
+  struct Thread {
+    uint32_t tid;
+    State state;
+  };
+
+  void create(uint32_t tid) {
+    life_record record = {};
+    record.time = ++time_;
+    record.kind = LIFE_NEW;
+    record.tid = tid;
+    record.pid = 100;
+    record.comm[0] = 't';
+    registry_.learn(record);
+    writers_[0]->life(record);
+    log(0, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, 0, 0, tid, 1));
+    threads_.push_back({tid, State::woken});
+  }
+
+  void log(uint32_t cpu, uint64_t word) { writers_[cpu]->transition({++time_, word}); }
+
+  void transition() {
+    Thread &thread = threads_[random_() % threads_.size()];
+    const uint32_t cpu = random_() % 8 ? 0 : random_() % kCpus;
+    if (thread.state == State::blocked) {
+      log(cpu, SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, thread.tid, 1));
+      thread.state = State::woken;
+    } else if (thread.state == State::woken) {
+      const auto before = std::find_if(threads_.begin(), threads_.end(), [&](const Thread &other) {
+        return other.tid == running_[cpu];
+      });
+      const bool preempts = random_() % 2;
+      log(cpu,
+          SCHED_WORD(SCHED_KIND_SWITCH, preempts ? FTRACE_OFFCPU_PREEMPTED : FTRACE_OFFCPU_SLEEP,
+                     121, running_[cpu], thread.tid) |
+              (running_[cpu] ? SCHED_A_TRACED : 0) | SCHED_B_TRACED);
+      if (before != threads_.end())
+        before->state = preempts ? State::woken : State::blocked;
+      thread.state = State::running;
+      running_[cpu] = thread.tid;
+    }
+  }
+
+  void rotate() {
+    const uint64_t before = ++time_;
+    for (auto &writer : writers_)
+      writer->pass_on(UINT64_MAX);
+    EXPECT_TRUE(rotated_.wants_rotation(UINT64_MAX));
+    rotated_.rotate_soon(before, ++time_);
+    EXPECT_FALSE(rotated_.wants_rotation(UINT64_MAX)) << "it was asked for";
+  }
+
+  std::mt19937 random_;
+  uint64_t time_ = 10;
+  DirectoryTarget whole_;
+  RotatingTarget rotated_;
+  Both pool_;
+  ThreadRegistry registry_;
+  std::vector<std::unique_ptr<ChunkWriter>> writers_;
+  std::vector<Thread> threads_;
+  uint32_t running_[kCpus] = {};
+};
+
+/// Converts a trace that must be sound. Returns both timelines.
+std::string converted(const std::string &trace, const std::string &to) {
+  CollectingSink sink;
+  const std::unique_ptr<EventSource> source = open_trace({{trace, 0}}, sink);
+  ConvertOptions options;
+  options.directory = to;
+  convert(*source, options, sink);
+  EXPECT_EQ(sink.damage(), 0u) << trace << ": "
+                               << (sink.reported.empty() ? "" : sink.reported[0].what);
+  return text_of(to + "/thread.prv") + text_of(to + "/cpu.prv");
+}
+
+TEST(RotatingTarget, PartsTogetherGiveTheSameTimelineAsAnUnrotatedTrace) {
+  for (uint32_t seed = 1; seed <= 20; seed++) {
+    const RotatedTrace traces(seed, int(seed % 2));
+    EXPECT_EQ(trace_parts(traces.dir / "rotated").size(), 5u);
+    EXPECT_EQ(converted(traces.dir / "rotated", traces.dir / "a"),
+              converted(traces.dir / "whole", traces.dir / "b"))
+        << "seed " << seed;
+  }
+}
+
+TEST(RotatingTarget, EachPartIsATraceThatStartsWithTheStatesOfAllThreads) {
+  const RotatedTrace traces(3, 0);
+  for (const std::string &part : trace_parts(traces.dir / "rotated")) {
+    CollectingSink sink;
+    const std::unique_ptr<EventSource> source = open_trace({{part, 0}}, sink);
+    EXPECT_EQ(source->catalog().threads.size(), 8u) << part;
+    EXPECT_FALSE(converted(part, part + ".out").empty());
+  }
+}
+
+TEST(RotatingTarget, KeepsTheNewestParts) {
+  const RotatedTrace traces(5, 1, 2);
+  const std::vector<std::string> parts = trace_parts(traces.dir / "rotated");
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_TRUE(parts[0].ends_with("/0004"));
+  EXPECT_TRUE(parts[1].ends_with("/0005"));
+  EXPECT_FALSE(converted(traces.dir / "rotated", traces.dir / "a").empty());
+}
+
+} // namespace
+} // namespace ovnitrace

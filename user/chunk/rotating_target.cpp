@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/chunk/rotating_target.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
+#include "emulator/format/chunk_header.h"
+#include "user/chunk/event_count.h"
+#include "user/chunk/gap_chunk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr const char *kPartFile = "part.json";
+
+bool is_part_name(const std::string &name) {
+  return name.size() >= 4 && name.find_first_not_of("0123456789") == name.npos;
+}
+
+/// Removes the parts of a capture that is overwritten.
+void remove_parts(const std::string &path) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> parts;
+  for (const auto &entry : std::filesystem::directory_iterator(path, ignored))
+    if (is_part_name(entry.path().filename().string()) && !entry.is_symlink(ignored) &&
+        std::filesystem::exists(entry.path() / kPartFile, ignored))
+      parts.push_back(entry.path());
+  for (const std::filesystem::path &part : parts)
+    std::filesystem::remove_all(part, ignored);
+}
+
+} // namespace
+
+RotatingTarget::RotatingTarget(const std::string &path, IfExists exists, uint32_t cpus, int level,
+                               const Rotation &rotation)
+    : cpus_(cpus), level_(level), rotation_(rotation), whole_(path, exists, cpus, 0), states_(cpus),
+      by_cpu_(cpus) {}
+
+void RotatingTarget::prepare(const Description &description) {
+  whole_.prepare(description);
+  description_ = description;
+}
+
+void RotatingTarget::begin() {
+  whole_.begin();
+  remove_parts(whole_.place());
+  open_part(0);
+}
+
+bool RotatingTarget::wants_rotation(uint64_t now) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (cut_)
+      return false;
+  }
+  return (rotation_.bytes && part_bytes_ >= rotation_.bytes) ||
+         (rotation_.time && now >= part_begin_ + rotation_.time);
+}
+
+void RotatingTarget::rotate_soon(uint64_t before, uint64_t after) {
+  const std::lock_guard lock(mutex_);
+  cut_ = {before, after};
+}
+
+std::string RotatingTarget::part_path(unsigned number) const {
+  return fmt::format("{}/{:04}", whole_.place(), number);
+}
+
+/// Opens the next part. All events before `known_until` (ns) were written.
+void RotatingTarget::open_part(uint64_t known_until) {
+  const unsigned number = parts_.empty() ? 1 : parts_.back() + 1;
+  auto part = std::make_unique<DirectoryTarget>(part_path(number), IfExists::refuse, cpus_, level_);
+  part->prepare(description_);
+  part->begin();
+  part_ = std::move(part);
+  parts_.push_back(number);
+  part_bytes_ = 0;
+  part_begin_ = monotonic_ns();
+  uint64_t begin = std::numeric_limits<uint64_t>::max();
+  for (Cpu &cpu : by_cpu_) {
+    cpu.from = cpu.to = 0;
+    cpu.has_file = false;
+    if (cpu.next_number)
+      begin = std::min(begin, std::max(cpu.last, known_until));
+  }
+  if (number > 1) {
+    const ForgottenStates::Remembered known = states_.remembered(begin, {});
+    for (uint32_t n = 0; n < cpus_; n++) {
+      Cpu &cpu = by_cpu_[n];
+      if (!cpu.next_number)
+        continue;
+      uint64_t end = std::max({cpu.last, known_until, begin});
+      if (!known.states[n].empty())
+        end = std::max(end, known.states[n].back().time);
+      const Gap gap = {n, cpu.next_number - 1, begin, end, cpu.events};
+      if (part_->output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
+        throw Error(part_->output().error());
+      cpu.from = cpu.to = part_->file_bytes(n);
+      cpu.has_file = true;
+    }
+  }
+  put_part_file();
+  while (rotation_.keep && parts_.size() > rotation_.keep)
+    drop_oldest();
+}
+
+/// Writes which bytes of the files belong to the whole; `to` is 0 while the part grows.
+void RotatingTarget::put_part_file() {
+  part_->put_file(kPartFile, [this](const Put &put) {
+    std::string text = "{\"version\": 1, \"streams\": [";
+    for (uint32_t n = 0; n < cpus_; n++)
+      if (by_cpu_[n].has_file)
+        text += fmt::format("{}{{\"cpu\": {}, \"from\": {}, \"to\": {}}}",
+                            text.back() == '[' ? "" : ", ", n, by_cpu_[n].from, by_cpu_[n].to);
+    put(text + "]}\n");
+  });
+}
+
+/// Ends the part as a trace of its own.
+void RotatingTarget::close_part() {
+  ChunkDestination &files = part_->output();
+  for (uint32_t n = 0; n < cpus_; n++)
+    if (Cpu &cpu = by_cpu_[n]; cpu.has_file)
+      (void)files.write(small_chunk(n, cpu.next_number, {{cpu.last, FTrace_EVT_trace_stop}}));
+  files.finish();
+  try {
+    put_part_file();
+    part_->end(description_, 0);
+  } catch (const Error &error) {
+    print("{}", error.what());
+  }
+}
+
+size_t RotatingTarget::write(const Chunk &chunk) {
+  std::optional<Cut> cut;
+  {
+    const std::lock_guard lock(mutex_);
+    if (cut_ && ftrace_record_tsc(&chunk.records.front()) >= cut_->after)
+      cut.swap(cut_);
+  }
+  if (cut && error_.empty()) {
+    close_part();
+    try {
+      open_part(cut->before);
+    } catch (const std::exception &error) {
+      if (!make_room())
+        error_ = error.what();
+    }
+  }
+  const size_t missing = write_on(chunk);
+  if (missing)
+    return missing;
+  Cpu &cpu = by_cpu_[chunk.cpu];
+  states_.fold(chunk);
+  EventLoss events;
+  events.add(chunk.records);
+  cpu.events += events.counted;
+  cpu.last = ftrace_record_tsc(&chunk.records.back());
+  cpu.next_number = ChunkHeader::decode(chunk.records).number + 1;
+  cpu.has_file = true;
+  part_bytes_ += part_->file_bytes(chunk.cpu) - cpu.to;
+  cpu.to = part_->file_bytes(chunk.cpu);
+  return 0;
+}
+
+/// Writes a chunk whole, into a new part if there is no room in this one.
+size_t RotatingTarget::write_on(const Chunk &chunk) {
+  if (!error_.empty())
+    return chunk.records.size();
+  size_t missing = part_->output().write(chunk);
+  while (missing && make_room())
+    missing = part_->output().write(chunk);
+  if (missing)
+    error_ = part_->output().error();
+  return missing;
+}
+
+/// Removes the oldest parts until a new one can begin. Returns false if only the newest is left.
+bool RotatingTarget::make_room() {
+  const std::string why = part_->output().error();
+  while (parts_.size() > 1) {
+    print("no room for the trace ({}): part {} is removed", why, part_path(parts_.front()));
+    drop_oldest();
+    try {
+      close_part();
+      open_part(0);
+      return true;
+    } catch (const std::exception &) {
+      // the next oldest one goes, too
+    }
+  }
+  return false;
+}
+
+void RotatingTarget::drop_oldest() {
+  std::error_code failed;
+  std::filesystem::remove_all(part_path(parts_.front()), failed);
+  if (failed)
+    print("cannot remove {}: {}", part_path(parts_.front()), failed.message());
+  parts_.pop_front();
+}
+
+void RotatingTarget::finish() {
+  close_part();
+}
+
+std::string RotatingTarget::error() const {
+  return error_;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A capture to a directory of parts (--rotate), each of which is a trace.
+#pragma once
+
+#include "user/chunk/directory_target.h"
+#include "user/chunk/forgotten_states.h"
+#include "user/chunk/rotation.h"
+#include "user/chunk/trace_target.h"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ovnitrace {
+
+/// Writes the parts PATH/0001, PATH/0002, …. All parts but the first one begin with the states of
+/// the threads, as the trace of a flight recorder does. PATH/trace.json describes the capture;
+/// part.json of each part says which bytes of its files belong to the whole (docs/format.md). If
+/// the disk is full, the oldest part is removed, and a new one begins.
+class RotatingTarget final : public TraceTarget, private ChunkDestination {
+public:
+  /// `level`: of zstd, 0 for plain files. Throws Error.
+  RotatingTarget(const std::string &path, IfExists exists, uint32_t cpus, int level,
+                 const Rotation &rotation);
+
+  ChunkDestination &output() override { return *this; }
+  void prepare(const Description &description) override;
+  void begin() override;
+  void describe(const Description &description) override { whole_.describe(description); }
+  void end(const Description &description, uint64_t missing) override {
+    whole_.end(description, missing);
+  }
+  void end_briefly(const Description &description) override { whole_.end_briefly(description); }
+  void discard() noexcept override { whole_.discard(); }
+  std::string place() const override { return whole_.place(); }
+  bool may_stall() const override { return false; }
+  bool wants_rotation(uint64_t now) const override;
+  void rotate_soon(uint64_t before, uint64_t after) override;
+
+private:
+  /// What is known of a CPU.
+  struct Cpu {
+    uint64_t last = 0;         ///< ns: of the last record that was written
+    uint32_t next_number = 0;  ///< of the next chunk
+    uint64_t events = 0;       ///< written
+    uint64_t from = 0, to = 0; ///< bytes of its file in this part that belong to the whole
+    bool has_file = false;     ///< in this part
+  };
+
+  size_t write(const Chunk &chunk) override;
+  void finish() override;
+  std::string error() const override;
+
+  std::string part_path(unsigned number) const;
+  void open_part(uint64_t known_until);
+  void close_part();
+  void put_part_file();
+  size_t write_on(const Chunk &chunk);
+  bool make_room();
+  void drop_oldest();
+
+  const uint32_t cpus_;
+  const int level_;
+  const Rotation rotation_;
+  DirectoryTarget whole_; ///< without chunks
+  std::unique_ptr<DirectoryTarget> part_;
+  std::deque<unsigned> parts_; ///< numbers, oldest first; the last is part_
+  Description description_;    ///< of a part
+  ForgottenStates states_;
+  std::vector<Cpu> by_cpu_;
+  std::atomic<uint64_t> part_bytes_{0}, part_begin_{0};
+  struct Cut {
+    uint64_t before, after; ///< as in rotate_soon()
+  };
+  mutable std::mutex mutex_;
+  std::optional<Cut> cut_;
+  std::string error_;
+};
+
+} // namespace ovnitrace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lists the commands of `ovnitrace ctl`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ovnitrace::control {
+
+struct CtlCommand {
+  std::string_view name;
+  std::string_view argument; ///< what follows the name; empty: nothing
+  std::string_view does;
+};
+
+inline constexpr CtlCommand kCtlCommands[] = {
+    {"status", "[--json]", "print what the capture has done so far"},
+    {"mark", "TEXT", "put a mark with this text into the trace, at this time"},
+    {"save", "", "save what a flight recorder (--buffer last) holds, as a trace of its own"},
+    {"pause", "", "record nothing from now on; the trace shows the time as paused"},
+    {"resume", "", "record again"},
+    {"stop", "", "end the capture; with --control: make the alarms stop:interactive hit"},
+    {"start", "", "with --control: make the alarms start:interactive hit"},
+};
+
+} // namespace ovnitrace::control

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Answers `ovnitrace ctl`, and says how the capture goes.
+#include "user/record/recording.h"
+
+#include "emulator/base/clock.h"
+#include "emulator/base/human.h"
+#include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
+#include "user/control/ctl_commands.h"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr const char *kEnded = "error\nthe capture has ended\n";
+
+std::string json_of(const CaptureStatus &status, const std::string &regions) {
+  nlohmann::ordered_json json = {{"schema", 1},
+                                 {"state", status.paused ? "paused" : "recording"},
+                                 {"elapsed_ns", status.elapsed},
+                                 {"events", status.events},
+                                 {"lost", status.lost},
+                                 {"bytes", status.bytes},
+                                 {"fullest_ring", status.fullest_ring / 1000.0},
+                                 {"threads", status.threads}};
+  if (!regions.empty())
+    json["regions"] = regions;
+  return json.dump() + "\n";
+}
+
+std::string text_of(const CaptureStatus &status) {
+  return fmt::format("{} for {}: {}, {} lost, {}, fullest ring {:.1f} %, {}\n",
+                     status.paused ? "paused; started" : "recording",
+                     human_duration(status.elapsed), human_count(status.events, "event", "events"),
+                     human_count(status.lost), human_bytes(status.bytes),
+                     status.fullest_ring / 10.0, human_count(status.threads, "thread", "threads"));
+}
+
+} // namespace
+
+CaptureStatus Recording::status() {
+  CaptureStatus status;
+  status.time = monotonic_ns();
+  status.elapsed = status.time - std::min(status.time, trace_.begin);
+  Capture &capture = traced_.capture();
+  FamilyCapture *families = traced_.families();
+  for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
+    status.events += capture.stage(cpu).events + capture.stage(cpu).count;
+    status.lost += capture.stage(cpu).lost_total;
+    if (families) {
+      status.events += families->count(cpu).events;
+      status.lost += families->count(cpu).lost;
+    }
+  }
+  status.bytes = storage_.bytes();
+  status.fullest_ring = uint32_t(recorder_.take_fullest_ring() * 1000 / capture.ring_bytes());
+  status.threads = recorder_.threads_so_far();
+  status.paused = paused_;
+  return status;
+}
+
+/// Each second. What was read before the flush is in chunks before it, but for what another CPU was
+/// just writing.
+void Recording::tick() {
+  constexpr uint64_t kMargin = 10'000'000; // ns
+  const std::lock_guard lock(ending_);
+  if (ended_)
+    return;
+  if (const uint64_t now = monotonic_ns(); target_.wants_rotation(now)) {
+    recorder_.flush();
+    target_.rotate_soon(now - kMargin, monotonic_ns());
+  }
+  if (shows_status_)
+    print_text(status_line_.next(status()));
+}
+
+void Recording::pause(bool on) {
+  paused_ = on;
+  recorder_.pause(on);
+  recorder_.flush(); // from now on, it is so
+}
+
+std::string Recording::answer(const std::string &line) {
+  const size_t blank = std::min(line.find(' '), line.size());
+  const std::string command = line.substr(0, blank);
+  const std::string argument = blank < line.size() ? line.substr(blank + 1) : "";
+  control::Controller *controller = traced_.controller();
+  if (controller && (command == "start" || command == "stop"))
+    return controller->ask(command);
+  std::string regions;
+  if (controller && command == "status") {
+    regions = controller->ask(command);
+    if (!regions.starts_with("ok\n"))
+      return regions;
+    regions.erase(0, 3);
+  }
+  if (command == "save")
+    return answer_save();
+  if (command == "stop") {
+    requests_->ask(CaptureRequests::kStop);
+    return "ok\n";
+  }
+  const std::lock_guard lock(ending_);
+  if (ended_)
+    return kEnded;
+  if (command == "status") {
+    const CaptureStatus now = status();
+    return "ok\n" + (argument == "--json" ? json_of(now, regions) : text_of(now) + regions);
+  }
+  if (command == "pause" || command == "resume") {
+    const bool on = command == "pause";
+    if (paused_ == on)
+      return fmt::format("error\nthe capture is {} already\n", on ? "paused" : "recording");
+    pause(on);
+    return "ok\n";
+  }
+  if (command == "mark")
+    return answer_mark(argument);
+  if (command == "start")
+    return "error\nthe capture has no --control, and records already\n";
+  return fmt::format("error\nunknown command: {}\n", printable_line(command));
+}
+
+/// The text is in trace.json at once, in case the capture is killed.
+std::string Recording::answer_mark(const std::string &text) {
+  if (text.empty() || text.size() > kLongestMark)
+    return "error\na mark needs a text, which must not be too long\n";
+  if (trace_.marks.size() == UINT16_MAX)
+    return "error\nthe trace has as many marks as it can have\n";
+  const uint64_t time = monotonic_ns();
+  trace_.marks.push_back({time, printable_line(text)});
+  recorder_.mark(time, uint16_t(trace_.marks.size()));
+  if (options_.send.empty())
+    target_.describe(description(nullptr));
+  return "ok\n";
+}
+
+std::string Recording::answer_save() {
+  if (!storage_.flight())
+    return "error\nonly a flight recorder (--buffer last:SIZE) can be saved\n";
+  const std::string place = save();
+  return place.empty() ? "error\ncould not be saved: the messages of the capture say why\n"
+                       : fmt::format("ok\nsaved to {}\n", place);
+}
+
+} // namespace ovnitrace
