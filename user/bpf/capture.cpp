@@ -49,7 +49,7 @@ bool wants_holders(const CaptureParameters &parameters) {
 }
 
 /// Whether the kernel side can walk stacks by call-frame information: bpf_loop() is in 5.17.
-bool can_unwind(const KernelTypes &types) {
+bool can_unwind([[maybe_unused]] const KernelTypes &types) {
 #if defined(__x86_64__)
   return types.has_helper("loop");
 #else
