@@ -30,8 +30,9 @@ tidy() {
   clang-tidy --quiet --config-file=.clang-tidy --checks="$checks" "$1" -- "${flags[@]}" 2>/dev/null
 }
 
-# Joins files to a unit; where each starts in it is in UNIT.map: join UNIT FILE…
-# An alias that an earlier file declares is left out: only one of the two would count as used.
+# Joins files to a unit: join UNIT FILE…
+# UNIT.map says where each file starts. An alias that an earlier file declares is left out, because
+# only one of the two would count as used.
 join() {
   awk -v map="$1.map" '
     FNR == 1 { print NR - 1, FILENAME >map }

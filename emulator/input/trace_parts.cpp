@@ -40,8 +40,7 @@ std::map<uint16_t, Stream> streams_of(const std::string &part) {
   std::map<uint16_t, Stream> streams;
   nlohmann::json json;
   std::string why;
-  if (!read_json_file(part + "/part.json", {8 << 20, 1 << 18, {}}, json,
-                      why))
+  if (!read_json_file(part + "/part.json", {8 << 20, 1 << 18, {}}, json, why))
     return streams;
   if (!json.is_object() || number_of(json, "version") != 1 || !json.contains("streams") ||
       !json["streams"].is_array())
@@ -110,13 +109,13 @@ std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<st
   std::map<uint16_t, Joined> joined;
   for (const std::string &part : parts) {
     std::map<uint16_t, Stream> streams = streams_of(part);
-    for (const Codec codec : {Codec::none, Codec::zstd})
-      for (const std::string &name : chunk_files(part, codec)) {
+    for (const CodecInfo &row : kCodecs)
+      for (const std::string &name : chunk_files(part, row.codec)) {
         Stream stream = streams[cpu_of(name)];
         if (&part == &parts.front())
           stream.from = 0; // the states with which what is left begins
         Joined &to = joined[cpu_of(name)];
-        to.codec = codec;
+        to.codec = row.codec;
         copy(part + "/" + name, stream, to.file);
       }
   }

@@ -143,7 +143,9 @@ Model capture_model() {
           {FTrace_EVT_trace_start, nullptr, "the capture starts; no effect", false},
           {FTrace_EVT_trace_stop, nullptr, "the capture ends; no effect", false},
           {FTrace_EVT_blackout_start, blackout_start,
-           "blackout becomes 1, or 2 while the capture is paused; nothing is known to be on any stack", false},
+           "blackout becomes 1, or 2 while the capture is paused; nothing is known to be on any "
+           "stack",
+           false},
           {FTrace_EVT_blackout_end, blackout_end,
            "blackout becomes 0; lost events: a punctual event with how many; stacks as above",
            false},

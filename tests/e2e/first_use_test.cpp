@@ -81,8 +81,7 @@ TEST_F(FirstUse, ATimeMayBeThatOfTheClock) {
 }
 
 TEST_F(FirstUse, TriggersAreThoseThatAUserWaitsFor) {
-  const std::string list =
-      ask({"record", "--trigger", "help"}).out;
+  const std::string list = ask({"record", "--trigger", "help"}).out;
   for (const char *word : {"region_stop (with --control)", "task_end", "user_event_3",
                            "task_deadline_miss (with --filter +server)"})
     EXPECT_NE(list.find(word), std::string::npos) << word << " in " << list;

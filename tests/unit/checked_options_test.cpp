@@ -301,12 +301,11 @@ TEST(Trigger, IsAnEventOfAFamilyThatIsCaptured) {
   EXPECT_EQ(trigger_error("nothing").find("--trigger nothing: there is no such event. There are:\n"
                                           "  region_stop (with --control)\n"),
             0u);
-  EXPECT_EQ(trigger_error("help").find("--trigger takes one of these events:\n"), 0u);
 }
 
 TEST(Trigger, TheListHasTheOptionThatAFamilyNeeds) {
-  const std::string all = trigger_error("help", families_that_can_be()),
-                    few = trigger_error("help", {});
+  const std::string all = trigger_error("nothing", families_that_can_be()),
+                    few = trigger_error("nothing", {});
   EXPECT_EQ(all.find("with --filter"), std::string::npos) << all;
   EXPECT_NE(few.find(" (with --filter +sched)\n"), std::string::npos) << few;
   EXPECT_NE(few.find("task_dispatch, "), std::string::npos) << few;

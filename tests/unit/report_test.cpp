@@ -294,7 +294,7 @@ TEST_F(PageReport, TheCriticalPathIsAPartUnlessItIsLarge) {
   for (const uint64_t most : {kDefaultPageBytes, uint64_t(400'000)}) {
     CriticalPath path = critical_path(*open(), {}, {}, {.tid = 11, .section = {}});
     WriteReportOptions options{file, most, {}};
-    options.path = &path;
+    options.paths = {&path, 1};
     result = write_report(dir.path(), {}, open, options);
     const PackedPage packed(test::text_of(file));
     const bool left_out = most != kDefaultPageBytes;
@@ -303,9 +303,11 @@ TEST_F(PageReport, TheCriticalPathIsAPartUnlessItIsLarge) {
     EXPECT_EQ(packed.parts.at("critical_path").empty(), left_out);
     if (left_out)
       continue;
-    EXPECT_EQ(packed.header["critical_path"]["thread"], 0);
-    EXPECT_EQ(packed.header["critical_path"]["from"], 0);
-    EXPECT_EQ(packed.header["critical_path"]["causes"].size(), size_t(kCauses));
+    const json &header = packed.header["critical_path"];
+    ASSERT_EQ(header["paths"].size(), 1u);
+    EXPECT_EQ(header["paths"][0]["thread"], 0);
+    EXPECT_EQ(header["paths"][0]["from"], 0);
+    EXPECT_EQ(header["causes"].size(), size_t(kCauses));
     EXPECT_EQ(packed.parts.at("critical_path").substr(0, 3), std::string({100, 0, 0}))
         << "it runs for 100 ns";
   }
