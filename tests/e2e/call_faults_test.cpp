@@ -76,7 +76,7 @@ const std::vector<Session> kSessions = {
     {"plot_svg", {"plot", "trace", "-o", "out.svg"}},
     {"compress", {"compress", "-l", "5", "plain"}},
     {"decompress", {"compress", "-d", "trace"}},
-    {"ctl", {"ctl", "CAPTURE", "status"}},
+    {"ctl", {"ctl", "CAPTURE", "mark", "here"}},
     {"control_check", {"control", "--check", "start:enter_func:foo", "--", "regions"}},
     capture("record", {"record", "-o", "out"}),
     capture("record_plain", {"record", "--compress=0", "-o", "out"}),

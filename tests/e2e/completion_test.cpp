@@ -66,7 +66,7 @@ TEST_P(Completion, OffersSubcommandsAndOptions) {
 }
 
 TEST_P(Completion, OffersValuesFamiliesAndEvents) {
-  EXPECT_EQ(candidates({"why", "--by", ""}), (Words{"name", "process", "thread"}));
+  EXPECT_EQ(candidates({"why", "--by", ""}), (Words{"cgroup", "name", "process", "thread"}));
   EXPECT_EQ(candidates({"record", "--filter", "sched,ir"}), Words{"sched,irq"});
   EXPECT_EQ(candidates({"record", "--filter", "+ti"}), Words{"+timer"});
   EXPECT_EQ(candidates({"record", "--trigger", "task_dea"}), Words{"task_deadline_miss"});

@@ -21,8 +21,9 @@ std::string visit_tasks(bpf_program *program, const char *what) {
   char bytes[4096];
   ssize_t got = -1;
   if (iterator)
-    while ((got = read(iterator.get(), bytes, sizeof(bytes))) > 0)
-      written.append(bytes, size_t(got));
+    while ((got = read(iterator.get(), bytes, sizeof(bytes))) > 0 || (got < 0 && errno == EINTR))
+      if (got > 0)
+        written.append(bytes, size_t(got));
   const int error = errno;
   bpf_link__destroy(link);
   if (got < 0)

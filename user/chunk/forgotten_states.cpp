@@ -133,8 +133,8 @@ ForgottenStates::Remembered ForgottenStates::remembered(uint64_t begin, const Ch
                        [&](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {
                          result.states[cpu].push_back({at, code, par1, par2});
                        });
-    for (ftrace_blackout what :
-         {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE, FTRACE_BLACKOUT_FAMILIES})
+    for (ftrace_blackout what : {FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_SOMEWHERE,
+                                 FTRACE_BLACKOUT_FAMILIES, FTRACE_BLACKOUT_PAUSED})
       if (cpus_[cpu].blackouts >> what & 1)
         result.unfinished[cpu].push_back(what);
   }

@@ -131,7 +131,11 @@ void CtlSocket::serve(int file, const std::function<std::string(const std::strin
   if (who.uid == owner_ || who.uid == 0) {
     std::string command = read_all(caller.get(), kMostCommand, kPatience, '\n');
     command = command.substr(0, command.find('\n'));
-    text = answer(command);
+    try {
+      text = answer(command);
+    } catch (const Error &error) { // such as a full disk: the capture goes on
+      text = fmt::format("error\n{}\n", printable_line(error.what()));
+    }
   }
   if (wait_for(caller.get(), POLLOUT, kPatience))
     (void)!send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -162,7 +166,8 @@ std::string ask(const std::string &where, const std::string &command) {
   while (sent < 0 && errno == EINTR);
   if (sent != ssize_t(line.size()))
     throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
-  const std::string text = read_all(fd.get(), kMostAnswer, kAnswerPatience, 0);
+  const int patience = command == "save" ? -1 : kAnswerPatience; // a save may be large
+  const std::string text = read_all(fd.get(), kMostAnswer, patience, 0);
   const size_t first = text.find('\n');
   const std::string rest = first == text.npos ? "" : text.substr(first + 1);
   if (!text.starts_with("ok\n"))

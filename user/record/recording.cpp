@@ -79,7 +79,10 @@ void Recording::start(int save_signal) {
 }
 
 TraceTarget::Description Recording::description(const TracedThreads *threads) const {
-  return [this, threads](const Put &put) { write_json(trace_, threads, put); };
+  return [this, threads](const Put &put) {
+    std::lock_guard lock(describing_);
+    write_json(trace_, threads, put);
+  };
 }
 
 /// The devices that have woken threads so far.
@@ -189,10 +192,14 @@ void Recording::stop_early(CaptureRequests::Request why) {
 
 void Recording::end_capture() {
   ended_ = true;
-  trace_.end = monotonic_ns();
-  recorder_.end_at(trace_.end);
+  const uint64_t end = monotonic_ns();
+  recorder_.end_at(end);
   traced_.detach();
-  trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  {
+    std::lock_guard lock(describing_);
+    trace_.end = end;
+    trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
+  }
   target_.end_by(monotonic_ns() + sending_time());
   recorder_.finish();
   storage_.close();
@@ -204,7 +211,7 @@ void Recording::end(const Traced::End &end) {
   end_on_second_signal();
   traced_.release_signals(); // they are not waited for any more
   {
-    std::lock_guard lock(ending_); // a save copies the description
+    std::scoped_lock lock(ending_, describing_); // a save copies the description
     trace_.how = end.how;
     trace_.exit_status = end.exit_status;
   }

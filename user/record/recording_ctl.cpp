@@ -131,7 +131,10 @@ std::string Recording::answer_mark(const std::string &text) {
   if (trace_.marks.size() == UINT16_MAX)
     return "error\nthe trace has as many marks as it can have\n";
   const uint64_t time = monotonic_ns();
-  trace_.marks.push_back({time, printable_line(text)});
+  {
+    std::lock_guard lock(describing_);
+    trace_.marks.push_back({time, printable_line(text)});
+  }
   recorder_.mark(time, uint16_t(trace_.marks.size()));
   if (options_.send.empty())
     target_.describe(description(nullptr));
