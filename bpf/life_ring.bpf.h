@@ -59,18 +59,23 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 				  p->comm); /* old kernels leave bytes after its end */
 }
 
-/* Whether it found room. */
-static __always_inline bool life_try(struct life_record *r)
+/* Returns the flags with which the next record is sent. The reader is woken at each step of 64 KiB
+ * above a quarter, and not at one watermark: several CPUs send at once, and none of them may see a
+ * crossing. */
+static __always_inline __u64 life_wakeup(void)
 {
 	__u64 used = bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA);
 
-	/* The reader is woken at each step of 64 KiB above a quarter, and not at one watermark:
-	 * several CPUs send at once, and none of them may see a crossing. */
-	return !bpf_ringbuf_output(&life, r, sizeof(*r),
-				   used >= CAPTURE_LIFE_BYTES / 4 &&
-						   used >> 16 != (used + sizeof(*r)) >> 16
-					   ? BPF_RB_FORCE_WAKEUP
-					   : BPF_RB_NO_WAKEUP);
+	return used >= CAPTURE_LIFE_BYTES / 4 &&
+			       used >> 16 != (used + sizeof(struct life_record)) >> 16
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+/* Whether it found room. */
+static __always_inline bool life_try(struct life_record *r)
+{
+	return !bpf_ringbuf_output(&life, r, sizeof(*r), life_wakeup());
 }
 
 static __always_inline void life_count_lost(void)
