@@ -64,7 +64,7 @@ private:
   CaptureStorage storage_;
   Recorder recorder_;
   std::mutex ending_; ///< a save or the end, not both
-  /// Of trace_, which the writer of rotated parts reads, too. May be taken after ending_.
+  /// Guards trace_, which the writer of rotated parts reads, too. May be taken after ending_.
   mutable std::mutex describing_;
   bool ended_ = false;
   std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
