@@ -31,6 +31,9 @@ inline constexpr std::string_view kUnitTypes[] = {".service", ".scope", ".socket
                                                   ".mount",   ".swap",  ".slice"};
 inline constexpr std::string_view kSliceType = ".slice";
 
+/// Stands for the cgroup of each thread of the kernel. The path of a cgroup starts with '/' or '…'.
+inline constexpr std::string_view kKernelGroup = "kernel";
+
 /// Returns whether a name is that of a unit.
 bool is_unit(std::string_view name);
 

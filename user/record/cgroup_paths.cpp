@@ -2,7 +2,7 @@
 #include "user/record/cgroup_paths.h"
 
 #include "emulator/base/printable.h"
-#include "emulator/format/kernel_group.h"
+#include "emulator/format/cgroup_names.h"
 
 #include <algorithm>
 #include <cstring>
