@@ -29,12 +29,13 @@ using Kind = TimeCause::Kind;
 class Namer {
 public:
   Namer(const Catalog &catalog, Names &names, const Renames &renames)
-      : catalog_(catalog), names_(names), renames_(renames), groups_(catalog.threads.size()) {}
+      : catalog_(catalog), names_(names), renames_(renames), mains_(main_threads(catalog)),
+        groups_(catalog.threads.size()) {}
 
   const std::string &group(uint32_t thread) {
     if (groups_[thread].empty())
-      groups_[thread] =
-          names_.group(process_name(catalog_, thread), catalog_.threads[thread].name, renames_);
+      groups_[thread] = names_.group(catalog_.threads[mains_[thread]].name,
+                                     catalog_.threads[thread].name, renames_);
     return groups_[thread];
   }
   std::string fold(const std::string &name) { return names_.fold(name, renames_); }
@@ -51,6 +52,7 @@ private:
   const Catalog &catalog_;
   Names &names_;
   const Renames &renames_;
+  std::vector<uint32_t> mains_;     ///< by thread
   std::vector<std::string> groups_; ///< by thread; empty: not named yet
 };
 

@@ -64,12 +64,15 @@ std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
 } // namespace
 
 /// The main thread is the first of its process.
-std::string process_name(const Catalog &catalog, size_t thread) {
-  const ThreadInfo &of = catalog.threads[thread];
-  while (thread > 0 && catalog.threads[thread - 1].host == of.host &&
-         catalog.threads[thread - 1].pid == of.pid)
-    thread--;
-  return catalog.threads[thread].name;
+std::vector<uint32_t> main_threads(const Catalog &catalog) {
+  std::vector<uint32_t> mains(catalog.threads.size());
+  for (uint32_t t = 0; t < mains.size(); t++) {
+    const ThreadInfo &of = catalog.threads[t];
+    const bool follows =
+        t > 0 && catalog.threads[t - 1].host == of.host && catalog.threads[t - 1].pid == of.pid;
+    mains[t] = follows ? mains[t - 1] : t;
+  }
+  return mains;
 }
 
 std::vector<std::string> sort_words() {
@@ -93,12 +96,13 @@ std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &
 
 std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summary,
                                     const std::string &word) {
+  const std::vector<uint32_t> mains = main_threads(catalog);
   return group(
       catalog, summary, word,
       [](const ThreadInfo &thread) { return std::pair(thread.host, thread.pid); },
       [&](size_t t) {
         const ThreadInfo &thread = catalog.threads[t];
-        return ThreadGroup{thread.host, thread.pid, process_name(catalog, t), 0, {}};
+        return ThreadGroup{thread.host, thread.pid, catalog.threads[mains[t]].name, 0, {}};
       });
 }
 

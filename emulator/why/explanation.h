@@ -92,6 +92,14 @@ struct ThreadTime {
 
   /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
+  /// Adds the times that tables of groups show.
+  void add(const ThreadTime &other) {
+    running += other.running;
+    waiting += other.waiting;
+    blocked += other.blocked;
+    unknown += other.unknown;
+    latency_share += other.latency_share;
+  }
 };
 
 /// A wait for a CPU, or a block, that is listed in a line of its own.

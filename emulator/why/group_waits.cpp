@@ -2,7 +2,7 @@
 #include "emulator/why/group_waits.h"
 
 #include "emulator/base/human.h"
-#include "emulator/format/kernel_group.h"
+#include "emulator/format/cgroup_names.h"
 #include "emulator/input/thread_group.h"
 #include "emulator/summary/table.h"
 
@@ -55,10 +55,7 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
     of_thread[t] = at->second;
     GroupWaits &one = groups[at->second];
     one.threads++;
-    one.time.running += why.threads[t].running;
-    one.time.waiting += why.threads[t].waiting;
-    one.time.blocked += why.threads[t].blocked;
-    one.time.unknown += why.threads[t].unknown;
+    one.time.add(why.threads[t]);
   }
   for (const WaitSum &sum : why.waits) {
     if (!why.shown[sum.thread])

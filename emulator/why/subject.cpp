@@ -62,9 +62,10 @@ std::string list_of(const std::vector<std::string> &names) {
 /// Returns the names of the processes. The ones that wanted a CPU longest come first.
 std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
                                   const std::vector<uint32_t> &threads) {
+  const std::vector<uint32_t> mains = main_threads(catalog);
   std::map<std::string, uint64_t> time;
   for (const uint32_t thread : threads) {
-    const std::string name = process_name(catalog, thread);
+    const std::string &name = catalog.threads[mains[thread]].name;
     time[name.empty() ? "a process without a name" : name] +=
         why.threads[thread].running + why.threads[thread].waiting;
   }

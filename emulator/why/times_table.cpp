@@ -36,19 +36,12 @@ struct Line {
   std::string name;
   size_t threads = 0;
   ThreadTime time = {};
-
-  void add(const ThreadTime &other) {
-    time.running += other.running;
-    time.latency_share += other.latency_share;
-    time.waiting += other.waiting;
-    time.blocked += other.blocked;
-    time.unknown += other.unknown;
-  }
 };
 
 using Key = std::tuple<uint32_t, uint32_t, std::string>; ///< host, number, name
 
 std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
+  const std::vector<uint32_t> mains = main_threads(input.catalog);
   std::map<Key, size_t> places;
   std::vector<Line> lines;
   for (uint32_t t = 0; t < input.why.threads.size(); t++) {
@@ -60,12 +53,13 @@ std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
                                            : Key(0, 0, thread.name);
     const auto [at, is_new] = places.try_emplace(key, lines.size());
     if (is_new)
-      lines.push_back({by == WhyBy::thread ? thread_label(thread)
-                       : by == WhyBy::process
-                           ? name_and_number(process_name(input.catalog, t), "process", thread.pid)
-                       : thread.name.empty() ? "without a name"
-                                             : short_name(thread.name)});
-    lines[at->second].add(input.why.threads[t]);
+      lines.push_back(
+          {by == WhyBy::thread ? thread_label(thread)
+           : by == WhyBy::process
+               ? name_and_number(input.catalog.threads[mains[t]].name, "process", thread.pid)
+           : thread.name.empty() ? "without a name"
+                                 : short_name(thread.name)});
+    lines[at->second].time.add(input.why.threads[t]);
     lines[at->second].threads++;
   }
   return lines;
@@ -119,7 +113,7 @@ std::string times_table(const WhyInput &input, const WhyOptions &options) {
       put(lines[n]);
       continue;
     }
-    rest.add(lines[n].time);
+    rest.time.add(lines[n].time);
     rest.threads += lines[n].threads;
   }
   if (most < lines.size()) {
