@@ -100,43 +100,43 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
           .cpu = chunk.cpu};
 }
 
-} // namespace
-
-namespace {
+/// Records that went into each CPU's files, by CPU; empty: not known.
+using Written = decltype(TraceInfo::written);
 
 /// Returns the CPUs that recorded something, or of which it is not known that they did not.
-std::set<uint16_t> expected_cpus(const TraceInfo &info) {
+std::set<uint16_t> expected_cpus(const TraceInfo &info, const Written &written) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
     cpus.insert(uint16_t(cpu));
-  if (!info.written.empty() && !info.write_failed)
+  if (!written.empty() && !info.write_failed)
     cpus.clear();
-  for (const auto &[cpu, records] : info.written)
+  for (const auto &[cpu, records] : written)
     if (records)
       cpus.insert(cpu);
   return cpus;
 }
 
-void add_counts(const TraceInfo &info, ChunkInput &chunk) {
-  if (const auto written = info.written.find(chunk.cpu); written != info.written.end())
-    chunk.written = written->second;
+void add_counts(const TraceInfo &info, const Written &written, ChunkInput &chunk) {
+  if (const auto records = written.find(chunk.cpu); records != written.end())
+    chunk.written = records->second;
   if (const auto not_in_it = info.unwritten.find(chunk.cpu); not_in_it != info.unwritten.end()) {
     chunk.unwritten = not_in_it->second.records;
     chunk.unwritten_events = not_in_it->second.events;
   }
 }
 
-void add_missing(const TraceInfo &info, HostInput &host) {
-  std::set<uint16_t> missing = expected_cpus(info);
+/// Adds the counts to the chunk files, and a missing one for each CPU without a file that recorded.
+void add_missing(const TraceInfo &info, const Written &written, HostInput &host) {
+  std::set<uint16_t> missing = expected_cpus(info, written);
   for (ChunkInput &chunk : host.chunks) {
     missing.erase(chunk.cpu);
-    add_counts(info, chunk);
+    add_counts(info, written, chunk);
   }
   for (const uint16_t cpu : missing) {
     ChunkInput chunk;
     chunk.name = fmt::format("{}/cpu{:04}.ftr", host.path, cpu);
     chunk.cpu = cpu;
-    add_counts(info, chunk);
+    add_counts(info, written, chunk);
     chunk.missing = true;
     host.chunks.push_back(std::move(chunk));
   }
@@ -189,21 +189,18 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .sees_refills = info.sees_refills,
                  .marks = info.marks,
                  .chunks = {}};
-  uint64_t bytes = 0;
-  for (const ChunkPath &chunk : chunks) {
-    host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
-    bytes += host.chunks.back().size;
-  }
-  if (!parts.empty())
+  if (parts.empty())
+    for (const ChunkPath &chunk : chunks)
+      host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
+  else
     host.chunks = join_parts(path, parts);
+  uint64_t bytes = 0;
   for (const ChunkInput &chunk : host.chunks)
-    bytes += parts.empty() ? 0 : chunk.size;
+    bytes += chunk.size;
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
-  TraceInfo counts = info;
-  if (!parts.empty())
-    counts.written.clear(); // of all parts, some of which may be gone
-  add_missing(counts, host);
+  const Written unknown; // info counts all parts, some of which may be gone
+  add_missing(info, parts.empty() ? info.written : unknown, host);
   return host;
 }
 
