@@ -8,8 +8,7 @@
 
 namespace ovnitrace {
 
-/// What `ovnitrace top` gives to record(). Calls come on one thread, not the main
-/// one.
+/// What `ovnitrace top` gives to record(). Calls come on one thread, not the main one.
 class LiveView {
 public:
   virtual ~LiveView() = default;

@@ -32,19 +32,15 @@ std::unique_ptr<TraceTarget> make_target(const RecordOptions &options, const std
                                          uint32_t cpus) {
   if (!options.send.empty())
     return make_sender(options, default_trace_name(traced), end_if_signalled);
+  const std::string path =
+      options.directory.empty() ? default_trace_name(traced) : options.directory;
+  const IfExists if_exists = options.directory.empty() ? IfExists::next_name
+                             : options.force           ? IfExists::overwrite
+                                                       : IfExists::refuse;
   if (options.rotation.wanted())
-    return std::make_unique<RotatingTarget>(options.directory.empty() ? default_trace_name(traced)
-                                                                      : options.directory,
-                                            options.directory.empty() ? IfExists::next_name
-                                            : options.force           ? IfExists::overwrite
-                                                                      : IfExists::refuse,
-                                            cpus, options.compress_level, options.rotation);
-  if (options.directory.empty())
-    return std::make_unique<DirectoryTarget>(default_trace_name(traced), IfExists::next_name, cpus,
-                                             options.compress_level);
-  return std::make_unique<DirectoryTarget>(options.directory,
-                                           options.force ? IfExists::overwrite : IfExists::refuse,
-                                           cpus, options.compress_level);
+    return std::make_unique<RotatingTarget>(path, if_exists, cpus, options.compress_level,
+                                            options.rotation);
+  return std::make_unique<DirectoryTarget>(path, if_exists, cpus, options.compress_level);
 }
 
 std::unique_ptr<TraceTarget> make_save_target(const RecordOptions &options,
