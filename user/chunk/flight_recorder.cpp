@@ -125,19 +125,11 @@ void FlightRecorder::forget_before(uint64_t time) {
       forget_oldest(history);
 }
 
-uint64_t FlightRecorder::events_forgotten() {
+uint64_t FlightRecorder::sum(uint64_t History::*member) {
   std::lock_guard lock(mutex_);
   uint64_t all = 0;
   for (const History &history : histories_)
-    all += history.events_forgotten;
-  return all;
-}
-
-uint64_t FlightRecorder::bytes_kept() {
-  std::lock_guard lock(mutex_);
-  uint64_t all = 0;
-  for (const History &history : histories_)
-    all += history.bytes;
+    all += history.*member;
   return all;
 }
 

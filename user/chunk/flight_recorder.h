@@ -53,8 +53,8 @@ public:
   void close() override;
   std::string error() const override { return output_.error(); }
   uint64_t records_dropped() const override { return records_dropped_; }
-  uint64_t events_forgotten();
-  uint64_t bytes_kept();
+  uint64_t events_forgotten() { return sum(&History::events_forgotten); }
+  uint64_t bytes_kept() { return sum(&History::bytes); }
 
 private:
   /// What is kept of one CPU.
@@ -64,6 +64,8 @@ private:
     uint64_t events_forgotten = 0;
     bool forgot = false;
   };
+  /// Returns the sum of a member over all CPUs.
+  uint64_t sum(uint64_t History::*member);
   void forget_oldest(History &history);
   static ForgottenStates::Chunks kept_in(const std::vector<History> &histories);
   void look_for_trigger(const Chunk &chunk);
