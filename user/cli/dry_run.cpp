@@ -3,24 +3,15 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/json_stream.h"
-#include "emulator/base/printable.h"
 #include "emulator/cli/stdout_writer.h"
+#include "emulator/format/thread_identity.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstring>
 #include <string>
 
 namespace ovnitrace {
-
-namespace {
-
-std::string name_of(const listed_thread &thread) {
-  return printable_line({thread.comm, strnlen(thread.comm, sizeof thread.comm)});
-}
-
-} // namespace
 
 void print_threads(const std::vector<listed_thread> &threads, bool json) {
   StdoutWriter out;
@@ -29,13 +20,15 @@ void print_threads(const std::vector<listed_thread> &threads, bool json) {
     object.member("schema", kJsonSchema);
     object.start_array("threads");
     for (const listed_thread &thread : threads)
-      object.element({{"tid", thread.tid}, {"pid", thread.pid}, {"name", name_of(thread)}});
+      object.element(
+          {{"tid", thread.tid}, {"pid", thread.pid}, {"name", ThreadName(thread.comm).text()}});
     object.end_array();
     object.end();
   } else {
     out.write(fmt::format("{:>8} {:>8} NAME\n", "PID", "TID"));
     for (const listed_thread &thread : threads)
-      out.write(fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, name_of(thread)));
+      out.write(
+          fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, ThreadName(thread.comm).text()));
     out.write(human_count(threads.size(), "thread", "threads") + " would be recorded now\n");
   }
   out.flush();
