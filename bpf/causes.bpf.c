@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds what no tracepoint says: which block device ended the I/O that a thread waits for, and when
- * a throttled thread may run again. It watches functions of the kernel. Not every kernel has them
- * or allows that; a capture goes on without these programs.
+ * Finds what no tracepoint says: which block device ended the I/O that a thread waits for, who sent
+ * the packet that it waits for, and when a throttled thread may run again. It watches functions of
+ * the kernel. Not every kernel has them or allows that; a capture goes on without these programs.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>
@@ -17,6 +17,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 #include "scheduler/staging.bpf.h"
 #include "scheduler/completion.bpf.h"
+#include "scheduler/packets.bpf.h"
 #include "scheduler/throttled.bpf.h"
 
 __u32 devices[CAPTURE_DEVICES] = {}; /* by place, read by the loader */
@@ -123,6 +124,74 @@ SEC("tp_btf/softirq_exit")
 int on_softirq_exit(void *ctx)
 {
 	return request_ended();
+}
+
+/* ---- packets -----------------------------------------------------------------------------------
+ */
+
+/* Who sent the packets that are in the queues of loopback devices. Bits 9 to 18 of a packet's
+ * address choose a place. The place has the other bits of the address above the tid, so that one
+ * store changes both. Packets that share a place evict each other: their senders are not known. */
+#define PACKET_PLACES 1024
+volatile __u64 senders[PACKET_PLACES] = {};
+
+/* The verifier allows no shift of a pointer, but it allows the difference of two. */
+static __always_inline __u64 address_of(struct sk_buff *skb)
+{
+	return (__u64)skb - (__u64)senders;
+}
+
+static __always_inline volatile __u64 *place_of_packet(__u64 address)
+{
+	return &senders[address >> 9 & (PACKET_PLACES - 1)];
+}
+
+static __always_inline __u64 sent_by(__u64 address, __u32 tid)
+{
+	return ((address >> 19 << 6) | (address >> 3 & 63)) << 22 | (tid & FTRACE_TID_MASK);
+}
+
+/* A packet is put into a queue. All packets of a loopback device are, so nothing is left of an
+ * earlier packet at the same address. A soft interrupt that handles a packet may send others, such
+ * as the rest of what waited for room. They count as packets of the same sender. */
+SEC("tp_btf/netif_rx")
+int BPF_PROG(on_netif_rx, struct sk_buff *skb)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	enum ftrace_wakeup_context context = wakeup_context(current);
+	bool own = context == FTRACE_WAKER_TASK || receives_own_packet(current, context);
+	__u64 address = address_of(skb);
+
+	*place_of_packet(address) = sent_by(address, own ? current->pid : 0);
+	return 0;
+}
+
+/* From here on the CPU wakes who waits for this packet. */
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct cpu_stage *s = stage_of_this_cpu();
+	__u64 address = address_of(skb);
+
+	if (!s)
+		return 0;
+	s->receiving = 0;
+	if (current->pid && *place_of_packet(address) == sent_by(address, current->pid) &&
+	    skb->dev->flags & IFF_LOOPBACK)
+		s->receiving = stretch_of(current, FTRACE_WAKER_SOFTIRQ);
+	return 0;
+}
+
+/* The queue is empty, or other work is done first. */
+SEC("tp_btf/napi_poll")
+int on_napi_poll(void *ctx)
+{
+	struct cpu_stage *s = stage_of_this_cpu();
+
+	if (s && s->receiving)
+		s->receiving = 0;
+	return 0;
 }
 
 /* ---- quotas ---------------------------------------------------------------------------------- */

@@ -118,6 +118,14 @@ struct list_head {
 	struct list_head *next;
 };
 
+struct net_device {
+	unsigned int flags; /* IFF_* */
+};
+
+struct sk_buff {
+	struct net_device *dev;
+};
+
 struct kernfs_node {
 	__u64 id;
 	struct kernfs_node *__parent; /* null: the root */
@@ -259,5 +267,8 @@ struct bpf_iter__task {
 #define TASK_NEW	     0x0800
 #define PF_WQ_WORKER	     0x00000020
 #define PF_KTHREAD	     0x00200000
+
+/* include/uapi/linux/if.h */
+#define IFF_LOOPBACK 0x8
 
 #endif

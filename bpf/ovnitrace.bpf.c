@@ -19,6 +19,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "scheduler/staging.bpf.h"
 #include "scheduler/threads.bpf.h"
 #include "scheduler/completion.bpf.h"
+#include "scheduler/packets.bpf.h"
 #include "scheduler/throttled.bpf.h"
 #include "scheduler/quota_timers.bpf.h"
 #include "scheduler/holders.bpf.h"

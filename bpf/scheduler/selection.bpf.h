@@ -137,10 +137,9 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 	struct thread_facts *facts = facts_of(tid);
 	struct life_record r;
 
-	if (!facts || !set_mark(tid, THREAD_TRACED))
+	if (!facts || change_marks(tid, THREAD_TRACED | THREAD_NAMED, 0) & THREAD_TRACED)
 		return 0; /* another CPU records it */
 	shown = __sync_fetch_and_or(&facts->fits, FITS_SHOWN) & FITS_SHOWN;
-	change_marks(tid, THREAD_NAMED, 0);
 	if ((__u32)p->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, 1);
 	running = !now->creator && has_its_cpu(p);
@@ -177,9 +176,8 @@ static __noinline int end_recording(struct task_struct *p)
 	struct thread_facts *facts = facts_of(tid);
 	struct life_record r;
 
-	if (!clear_mark(tid, THREAD_TRACED))
+	if (!(change_marks(tid, 0, THREAD_TRACED | THREAD_NAMED) & THREAD_TRACED))
 		return 0;
-	change_marks(tid, 0, THREAD_NAMED);
 	forget_facts(tid);
 	if ((__u32)p->tgid == program_pid)
 		__sync_fetch_and_add(&program_threads, -1);

@@ -33,40 +33,19 @@ static __always_inline struct thread_facts *facts_of(__u32 tid)
 	return bpf_map_lookup_elem(&threads, &place);
 }
 
-/* Both say whether they have changed the mark: of several CPUs at once, one does. */
-static __always_inline bool set_mark(__u32 tid, __u32 mark)
+/* Sets and takes away marks of a thread, which others may do at the same time. Returns the marks
+ * that it had. Little endian. */
+static __always_inline __u32 change_marks(__u32 tid, __u32 set, __u32 clear)
 {
 	struct thread_marks *all = all_marks();
-	__u32 shift = tid % 4 * 8;
-
-	return all &&
-	       !(__sync_fetch_and_or(&all->words[(tid & FTRACE_TID_MASK) / 4], mark << shift) >>
-			 shift &
-		 mark);
-}
-
-static __always_inline bool clear_mark(__u32 tid, __u32 mark)
-{
-	struct thread_marks *all = all_marks();
-	__u32 shift = tid % 4 * 8;
-
-	return all &&
-	       __sync_fetch_and_and(&all->words[(tid & FTRACE_TID_MASK) / 4], ~(mark << shift)) >>
-			       shift &
-		       mark;
-}
-
-/* Sets and takes away marks of a thread, which others may do at the same time. Little endian. */
-static __always_inline void change_marks(__u32 tid, __u32 set, __u32 clear)
-{
-	struct thread_marks *all = all_marks();
-	__u32 *word, shift = tid % 4 * 8;
+	__u32 *word, shift = tid % 4 * 8, before = 0;
 
 	if (!all)
-		return;
+		return 0;
 	word = &all->words[(tid & FTRACE_TID_MASK) / 4];
-	if (set)
-		__sync_fetch_and_or(word, set << shift);
 	if (clear)
-		__sync_fetch_and_and(word, ~(clear << shift));
+		before = __sync_fetch_and_and(word, ~(clear << shift));
+	if (set)
+		before |= __sync_fetch_and_or(word, set << shift);
+	return before >> shift & 0xff;
 }

@@ -304,6 +304,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	name_once(p, all->of[tid & FTRACE_TID_MASK]);
 	name_once(waker, all->of[waker->pid & FTRACE_TID_MASK]);
 	context = wakeup_context(waker);
+	if (receives_own_packet(waker, context))
+		context = FTRACE_WAKER_TASK;
 	facts->waker = WAKER_SEEN | context << WAKER_CONTEXT_SHIFT |
 		       completing_device(waker, context) << WAKER_DEVICE_SHIFT |
 		       (waker->pid & WAKER_TID_MASK);

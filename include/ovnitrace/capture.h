@@ -124,7 +124,8 @@ struct cpu_stage {
 	__u32 waiters;	  /* traced threads that wait for this CPU: the sum of both, modulo 2^32. */
 	__u32 moved;	  /* This one is changed atomically, the other under the run queue's lock */
 	__u64 completing; /* not 0: it ends the I/O of a device (bpf/scheduler/completion.bpf.h) */
-	__u64 pad[53];	  /* to 2^n bytes: the programs find theirs without a multiplication */
+	__u64 receiving;  /* not 0: a packet of the running thread (bpf/scheduler/packets.bpf.h) */
+	__u64 pad[52];	  /* to 2^n bytes: the programs find theirs without a multiplication */
 };
 
 /* Block devices that have woken threads, by their place, from 1 on: dev_t, 0: none yet. The last

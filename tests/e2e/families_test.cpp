@@ -112,7 +112,7 @@ TEST_F(Families, AnInterruptHitsTheThreadThatRunsThere) {
     EXPECT_GE(depth[event.cpu], -1) << "one may have begun before the capture";
     EXPECT_LE(depth[event.cpu], 4);
   }
-  EXPECT_GT(seen, 10u) << "0.2 s of work without interrupts?";
+  EXPECT_GT(seen, 10u) << "0.2 s of CPU time without interrupts?";
 }
 
 TEST_F(Families, ShowInParaver) {

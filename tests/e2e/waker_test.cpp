@@ -3,7 +3,9 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
+#include <map>
 #include <set>
+#include <string>
 
 namespace ovnitrace::test {
 
@@ -35,6 +37,35 @@ TEST_F(Waker, ASleepIsEndedByAnInterrupt) {
     if (event.event == "task_activate")
       context = event.detail("context");
   EXPECT_TRUE(context == "hardirq" || context == "softirq") << context << ": the timer's";
+}
+
+// The soft interrupt that handles such a packet runs while its sender is the running thread. That
+// of a timer may, too: it is no packet.
+TEST_F(Waker, OfAPacketOnALoopbackDeviceIsItsSender) {
+  record({installed("loopback"), "200"});
+  std::map<std::string, uint32_t> named;
+  for (const ThreadRecord &thread : read_trace_json(trace()).threads)
+    named[thread.name] = thread.tid;
+  ASSERT_TRUE(named["asker"] && named["answerer"] && named["patient"]);
+  std::map<uint32_t, size_t> by_sender, by_others;
+  for (const DumpEvent &event : dump(trace())) {
+    if (event.event != "task_activate" || event.detail("new") == "1")
+      continue;
+    const uint32_t waker = tid_of(event.detail("waker"));
+    const uint32_t sender = event.tid == named["asker"]      ? named["answerer"]
+                            : event.tid == named["answerer"] ? named["asker"]
+                                                             : 0;
+    const bool by_thread = event.detail("context") == "task";
+    (by_thread && waker == sender ? by_sender : by_others)[event.tid]++;
+    if (event.tid == named["patient"]) {
+      EXPECT_FALSE(by_thread) << waker << " at " << event.time;
+    }
+  }
+  for (const char *name : {"asker", "answerer"}) {
+    EXPECT_GE(by_sender[named[name]], 100u) << name << ": of 200 packets";
+    EXPECT_LE(by_others[named[name]], 20u) << name << ": in other ways";
+  }
+  EXPECT_GE(by_others[named["patient"]], 5u) << "of 10 timeouts";
 }
 
 } // namespace ovnitrace::test
