@@ -59,6 +59,14 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 				  p->comm); /* old kernels leave bytes after its end */
 }
 
+/* For a thread that was alive before. Who created it is not known, but the process's parent did, or
+ * has adopted the process. */
+static __always_inline void life_fill_parent(struct life_record *r, struct task_struct *p)
+{
+	if (p->pid == p->tgid)
+		r->parent = BPF_CORE_READ(p, real_parent, pid);
+}
+
 /* Returns the flags with which the next record is sent. The reader is woken at each step of 64 KiB
  * above a quarter, and not at one watermark: several CPUs send at once, and none of them may see a
  * crossing. */

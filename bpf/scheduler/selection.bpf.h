@@ -160,6 +160,7 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 		else if (wants_holders && !running && cpu < possible_cpus &&
 			 __sync_val_compare_and_swap(&facts->waits, 0, cpu + 1) == 0)
 			count_waiter(cpu + 1, 1, false);
+		life_fill_parent(&r, p);
 		r.cpu = cpu; /* in the file of the CPU that it has */
 		r.time = bpf_ktime_get_ns();
 	}

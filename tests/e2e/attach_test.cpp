@@ -144,7 +144,10 @@ TEST_F(Attach, TakesTheLivingDescendantsToo) {
   EXPECT_EQ(alone.wait().status(), 0);
   const TraceRecord with_children = read_trace_json(trace());
   EXPECT_TRUE(with_children.thread(uint32_t(program.pid())));
-  EXPECT_TRUE(with_children.thread(child));
+  ASSERT_TRUE(with_children.thread(child));
+  EXPECT_EQ(with_children.thread(child)->parent, uint32_t(program.pid()));
+  EXPECT_EQ(with_children.thread(uint32_t(program.pid()))->parent, uint32_t(getpid()))
+      << "as ps says";
   EXPECT_GT(with_children.threads.size(), 2u) << "and those that it starts meanwhile";
   const TraceRecord without = read_trace_json(path("alone"));
   ASSERT_EQ(without.threads.size(), 1u);

@@ -54,6 +54,8 @@ public:
     if (record.kind == LIFE_NEW) {
       thread.parent = record.arg;
       thread.birth = record.time;
+    } else if (record.parent && !thread.parent) {
+      thread.parent = record.parent;
     }
     thread.tid = record.tid;
     thread.pid = record.pid;
