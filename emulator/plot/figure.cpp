@@ -165,6 +165,19 @@ void set_rows(Figure &figure, const Catalog &catalog, const std::vector<uint32_t
   }
 }
 
+void set_marks(Figure &figure, const Catalog &catalog, TimeRange range) {
+  for (const HostInfo &host : catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (mark.time_ns >= range.from && mark.time_ns <= range.to)
+        figure.marks.push_back({mark.time_ns - catalog.begin, mark.text});
+  std::stable_sort(figure.marks.begin(), figure.marks.end(),
+                   [](const FigureMark &a, const FigureMark &b) { return a.at < b.at; });
+  if (figure.marks.size() > FigureOptions::kMostMarks) {
+    figure.marks_left_out = figure.marks.size() - FigureOptions::kMostMarks;
+    figure.marks.resize(FigureOptions::kMostMarks);
+  }
+}
+
 } // namespace
 
 bool FigureRow::on_path() const {
@@ -209,6 +222,7 @@ Figure make_figure(const std::string &path, const TraceInfo &info,
   figure.title = title_of(path, info);
   figure.subtitle = subtitle_of(info, catalog, figure);
   set_rows(figure, catalog, threads);
+  set_marks(figure, catalog, range);
   Drawing drawing(figure, catalog, threads, options.arrows);
   replay_slices(*source, options.cut, drawing);
   if (options.path)

@@ -34,6 +34,12 @@ struct FigureArrow {
   uint64_t woken, runs; ///< ns from the start of the trace
 };
 
+/// A mark of `ovnitrace ctl mark`.
+struct FigureMark {
+  uint64_t at;      ///< ns from the start of the trace
+  std::string text; ///< printable
+};
+
 /// A timeline. Its size is limited by rows and columns, whatever the trace.
 struct Figure {
   std::string title, subtitle; ///< printable
@@ -47,6 +53,8 @@ struct Figure {
   std::vector<uint64_t> path_elsewhere; ///< by column: ns of the path on threads without a row
   std::vector<FigureArrow> arrows;      ///< by time
   uint64_t wakeups = 0;                 ///< of a row by a row; the arrows are the longest of them
+  std::vector<FigureMark> marks;        ///< by time: the first of those in the range
+  uint64_t marks_left_out = 0;          ///< in the range, after these
 
   bool has_dark() const;
   /// Returns the time of a state over all rows, ns.
@@ -55,6 +63,7 @@ struct Figure {
 
 struct FigureOptions {
   static constexpr size_t kMostArrows = 500;
+  static constexpr size_t kMostMarks = 26; ///< each has a letter
 
   Cut cut;
   size_t rows = 40;      ///< most threads: the ones that ran or waited longest

@@ -19,10 +19,10 @@ namespace {
 
 // Pixels, unless another unit is given.
 constexpr double kPlotWidth = 1000, kRight = 30, kTop = 58;
-constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8;
+constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8, kMarkHeight = 14;
 constexpr double kCharacter = 6.7; // of a label, on average
 constexpr size_t kMostMarks = 10;
-constexpr const char *kCritical = "#c00";
+constexpr const char *kCritical = "#c00", *kMark = "#06c";
 constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
 
 Color mix(Color a, Color b, double part) {
@@ -156,6 +156,7 @@ public:
     if (figure_.has_dark())
       put_dark();
     put_arrows();
+    put_marks();
     put_axis();
     put_legend();
     put_notes();
@@ -292,6 +293,22 @@ private:
     body_ += "</g>\n";
   }
 
+  /// Draws a line through all rows at each mark, with its text below them.
+  void put_marks() {
+    for (const FigureMark &mark : figure_.marks) {
+      const double x = x_of(mark.at);
+      const bool left = x > left_ + kPlotWidth / 2; // of the line: that side has more room
+      body_ += fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}V{:.0f}\" stroke=\"{}\" "
+                           "stroke-dasharray=\"4 2\" fill=\"none\"/>\n",
+                           x, kTop - 6, y_ + kMarkHeight, kMark);
+      body_ += text_at(x + (left ? -4 : 4), y_ + kMarkHeight - 2,
+                       left ? " text-anchor=\"end\" font-size=\"11\" fill=\"#06c\""
+                            : " font-size=\"11\" fill=\"#06c\"",
+                       mark.text);
+      y_ += kMarkHeight;
+    }
+  }
+
   void put_axis() {
     const Axis axis = make_axis(figure_.from, figure_.to, kMostMarks);
     y_ += 2;
@@ -338,6 +355,9 @@ private:
     if (figure_.threads > figure_.rows.size())
       notes += fmt::format(" {} that ran or waited less are left out.",
                            human_count(figure_.threads - figure_.rows.size(), "thread", "threads"));
+    if (figure_.marks_left_out)
+      notes += " " + human_count(figure_.marks_left_out, "more mark is", "more marks are") +
+               " left out.";
     body_ += text_at(left_, y_, " font-size=\"11\" fill=\"#555\"", notes);
     if (!figure_.path_of.empty()) {
       y_ += 15;

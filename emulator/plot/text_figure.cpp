@@ -116,6 +116,8 @@ public:
         text_ += dark ? '!' : ' ';
       end_line();
     }
+    if (!figure_.marks.empty())
+      put_marks();
     put_axis();
     put_legend();
     return std::move(text_);
@@ -176,6 +178,31 @@ private:
     end_line();
   }
 
+  size_t column_of(uint64_t time) const {
+    return std::min(size_t((time - figure_.from) / figure_.step), figure_.columns - 1);
+  }
+
+  static char mark_letter(size_t n) { return char('A' + n); }
+
+  /// Puts a letter at each mark. Where several share a column, the last one is seen.
+  void put_marks() {
+    std::string line(figure_.columns, ' ');
+    for (size_t n = 0; n < figure_.marks.size(); n++)
+      line[column_of(figure_.marks[n].at)] = mark_letter(n);
+    put_label("marks");
+    text_ += line;
+    end_line();
+  }
+
+  void put_mark_legend() {
+    for (size_t n = 0; n < figure_.marks.size(); n++)
+      text_ += fmt::format("{} {} at {}\n", mark_letter(n), figure_.marks[n].text,
+                           human_duration(figure_.marks[n].at));
+    if (figure_.marks_left_out)
+      text_ +=
+          human_count(figure_.marks_left_out, "more mark is", "more marks are") + " left out.\n";
+  }
+
   void put_path_legend() {
     constexpr size_t kWidth = 100; // characters
     std::string line = fmt::format("Critical path of {}:", short_line(figure_.path_of, kLabel));
@@ -198,8 +225,7 @@ private:
         make_axis(figure_.from, figure_.to, std::max<size_t>(2, figure_.columns / 12));
     std::string line(figure_.columns, '-'), numbers(figure_.columns + kLabel, ' ');
     for (const Axis::Mark &mark : axis.marks) {
-      const size_t column =
-          std::min(size_t((mark.at - figure_.from) / figure_.step), figure_.columns - 1);
+      const size_t column = column_of(mark.at);
       line[column] = '+';
       numbers.replace(column, mark.text.size(), mark.text);
     }
@@ -226,6 +252,7 @@ private:
       text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
     if (!figure_.path_of.empty())
       put_path_legend();
+    put_mark_legend();
     text_ += fmt::format("A column is {}.", human_duration(figure_.step));
     if (figure_.threads > figure_.rows.size())
       text_ += fmt::format(" {} that ran or waited less are left out.",

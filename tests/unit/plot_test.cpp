@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace ovnitrace {
 namespace {
@@ -194,6 +195,53 @@ TEST_F(Plot, MissingEventsAreShown) {
   EXPECT_NE(svg_of(drawn).find("events missing"), std::string::npos);
   EXPECT_NE(text_of(drawn, TextStyle::plain).find("events missing"), std::string::npos);
   EXPECT_EQ(row_of(drawn, "a (11)").at("unknown")[400], 18);
+}
+
+class PlotMarks : public Plot {
+protected:
+  /// 1000 ns from 500 on the clock, with `marks`.
+  Figure figure_with(const std::vector<std::pair<uint64_t, std::string>> &marks,
+                     const FigureOptions &options = {}) {
+    trace.cpu(0).at(500).start().id(1, 11, 11, "a").dispatch(1).at(1500).stop();
+    nlohmann::json json{{"version", 1}};
+    for (const auto &[time, text] : marks)
+      json["marks"].push_back({{"time_ns", time}, {"text", text}});
+    trace.json(json.dump());
+    return figure(options);
+  }
+};
+
+TEST_F(PlotMarks, HaveTheirPlaceAndText) {
+  const Figure drawn = figure_with({{700, "one"}, {1500, "two <b>"}}, {.cut = {}, .columns = 10});
+  const std::string text = text_of(drawn, TextStyle::plain);
+  EXPECT_NE(text.find("                   marks   A      B\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nA one at 200 ns\nB two <b> at 1.000 us\nA column"), std::string::npos)
+      << text;
+  const std::string svg = svg_of(drawn);
+  EXPECT_TRUE(test::is_well_formed(svg));
+  EXPECT_NE(svg.find(">two &lt;b&gt;</text>"), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("left out"), std::string::npos);
+}
+
+TEST_F(PlotMarks, OutsideTheRangeAreNotDrawn) {
+  FigureOptions options;
+  options.cut.from = 200;
+  options.cut.to = 400;
+  const Figure drawn =
+      figure_with({{699, "before"}, {700, "first"}, {900, "last"}, {901, "after"}}, options);
+  ASSERT_EQ(drawn.marks.size(), 2u);
+  EXPECT_EQ(drawn.marks[0].text, "first");
+  EXPECT_EQ(drawn.marks[0].at, 200u);
+  EXPECT_EQ(drawn.marks[1].text, "last");
+}
+
+TEST_F(PlotMarks, BeyondThoseWithALetterAreCounted) {
+  std::vector<std::pair<uint64_t, std::string>> marks(27, {600, "m"});
+  const Figure drawn = figure_with(marks);
+  EXPECT_EQ(drawn.marks.size(), 26u);
+  EXPECT_NE(text_of(drawn, TextStyle::plain).find("\n1 more mark is left out.\n"),
+            std::string::npos);
+  EXPECT_NE(svg_of(drawn).find("1 more mark is left out."), std::string::npos);
 }
 
 TEST_F(Plot, ANameIsOnlyAName) {
