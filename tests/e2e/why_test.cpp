@@ -65,6 +65,18 @@ std::vector<Span> runs(const std::vector<DumpEvent> &events, uint32_t tid, int c
       [=](const DumpEvent &e) { return e.tid == tid && e.leaves_cpu(); });
 }
 
+/// Returns when a thread of `crowd` has CPU 1 for the first time after it has left CPU 0. Each may
+/// start late, and on the other CPU.
+uint64_t stays_since(const std::vector<DumpEvent> &events, uint32_t tid) {
+  const std::vector<Span> elsewhere = runs(events, tid, 0), there = runs(events, tid, 1);
+  const auto first = std::find_if(there.begin(), there.end(), [&](const Span &run) {
+    return elsewhere.empty() || run.from > elsewhere.back().from;
+  });
+  if (first == there.end())
+    throw std::runtime_error("thread " + std::to_string(tid) + " never ran on CPU 1 in the end");
+  return first->from;
+}
+
 /// Returns when a thread waited: from a preemption, or from a wakeup while it did not run, until it
 /// runs again.
 std::vector<Span> waits(const std::vector<DumpEvent> &events, uint32_t tid) {
@@ -154,10 +166,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   const json everything = why();
   const uint32_t victim = named(everything, "victim")["tid"],
                  spinner = named(everything, "spinner")["tid"];
-  // From the moment when it is on the CPU where it stays.
-  const auto there = runs(events, victim, 1);
-  ASSERT_FALSE(there.empty());
-  const uint64_t from = there.front().from;
+  const uint64_t from = std::max(stays_since(events, victim), stays_since(events, spinner));
   const json all = why({"--tid", std::to_string(victim) + "," + std::to_string(spinner), "--from",
                         std::to_string(from) + "ns"});
   const Span rest{from, UINT64_MAX};
