@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/temporary_file.h"
+#include "emulator/format/trace_part.h"
 #include "emulator/input/trace_dir.h"
 
 #include <fcntl.h>
@@ -23,8 +24,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kDigits = 4, kMostDigits = 9; // of a part's name
-
 /// The bytes of a file that belong to the whole.
 struct Stream {
   uint64_t from = 0, to = 0; ///< to 0: the end of the file
@@ -40,11 +39,12 @@ std::map<uint16_t, Stream> streams_of(const std::string &part) {
   std::map<uint16_t, Stream> streams;
   nlohmann::json json;
   std::string why;
-  if (!read_json_file(part + "/part.json", {8 << 20, 1 << 18, {}}, json, why))
+  const std::string name = part + "/" + kPartFile;
+  if (!read_json_file(name, {8 << 20, 1 << 18, {}}, json, why))
     return streams;
   if (!json.is_object() || number_of(json, "version") != 1 || !json.contains("streams") ||
       !json["streams"].is_array())
-    throw Error(part + "/part.json: no description of a part that this version can read");
+    throw Error(name + ": no description of a part that this version can read");
   for (const nlohmann::json &stream : json["streams"])
     if (stream.is_object() && number_of(stream, "cpu") <= UINT16_MAX)
       streams[uint16_t(number_of(stream, "cpu"))] = {number_of(stream, "from"),
@@ -93,9 +93,7 @@ std::vector<std::string> trace_parts(const std::string &path) {
   std::error_code ignored;
   for (const auto &entry : std::filesystem::directory_iterator(path, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() >= kDigits && name.size() <= kMostDigits &&
-        name.find_first_not_of("0123456789") == name.npos && !entry.is_symlink(ignored) &&
-        entry.is_directory(ignored))
+    if (is_part_name(name) && !entry.is_symlink(ignored) && entry.is_directory(ignored))
       found.emplace_back(std::strtoul(name.c_str(), nullptr, 10), entry.path().string());
   }
   std::sort(found.begin(), found.end());
