@@ -329,6 +329,29 @@ TEST_F(ReportPage, TheCriticalPathIsALineBelowTheRowsThatAKeyHides) {
   browser->wait_for(pixel(250000, 1) + " === '" + on + "'");
 }
 
+TEST_F(ReportPage, ShowsMarksKeepsNotesAndSavesAPicture) {
+  build();
+  trace.json(R"({"version": 1, "marks": [{"time_ns": 250000, "text": "new config"}]})");
+  open();
+  browser->press("n");
+  EXPECT_NE(text("#pages").find("new config mark"), std::string::npos) << text("#pages");
+  browser->type("it <b>stalls</b> here");
+  browser->press("Enter");
+  EXPECT_NE(text("#pages").find("it <b>stalls</b> here"), std::string::npos) << text("#pages");
+  browser->wait_for("location.hash.includes('note=500000%3Ait')");
+  const json size = evaluate(R"((async () => {
+    const made = new Promise(resolve => URL.createObjectURL = blob => (resolve(blob), 'about:blank#'));
+    HTMLAnchorElement.prototype.click = function() { window.saved = this.download; };
+    document.getElementById('png').click();
+    const image = await createImageBitmap(await made);
+    return [window.saved, image.width, image.height > 200];
+  })())");
+  EXPECT_EQ(size[1], evaluate("document.getElementById('overview').width"));
+  EXPECT_EQ(size[2], true);
+  EXPECT_TRUE(size[0].get<std::string>().ends_with(".png")) << size;
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
 TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {
   auto &cpu = trace.cpu(0).at(0).start();
   cpu.id(1, 11, 11, "<script>x=1").id(2, 22, 22, "<img onerror=x>").id(3, 33, 33, "</script><b>");

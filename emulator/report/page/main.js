@@ -6,6 +6,7 @@ import {App} from './app.js';
 import {SORTS} from './rows.js';
 import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
 import {keepPlace} from './place.js';
+import {savePicture} from './picture.js';
 import {byId, element} from './dom.js';
 import {duration, count, counted} from './format.js';
 
@@ -74,6 +75,7 @@ function setUpTools(app) {
   };
   byId('marked').onclick = () => app.mark(null);
   byId('whole').onclick = () => app.view.showWhole();
+  byId('png').onclick = () => savePicture(app);
   byId('theme').onclick = () => app.toggleTheme();
   byId('help-button').onclick = () => byId('help').showModal();
 }

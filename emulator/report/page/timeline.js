@@ -5,6 +5,7 @@ import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
 import {drawArrows} from './arrows.js';
 import {drawMarks} from './marks.js';
+import {drawNotes} from './notes.js';
 
 const GAP = 3;         // CSS pixels between rows
 const TEXT_LEAST = 44; // CSS pixels of a slice that gets a text
@@ -70,6 +71,7 @@ export class Timeline {
       this.decorate(row);
     this.drawRange(height);
     this.drawSelected();
+    drawNotes(this, height);
     drawArrows(this);
     context.restore();
     context.fillStyle = colors.ui('line');
@@ -282,11 +284,12 @@ export class Timeline {
       const folded = row.type === 'head' ? row.folded : row.process.folded;
       context.fillStyle = colors.ui('soft');
       context.fillText(folded ? '▸' : '▾', 8, y + row.height / 2);
+      const isProcess = row.type === 'process' && row.process.pid !== undefined; // else a cgroup
       name = row.type === 'head' ? 'CPUs' : row.process.name || 'process ' + row.process.pid;
       note = row.type === 'head' ? String(trace.cpus.length) :
-          'pid ' + row.process.pid + ' · ' + row.count + (row.count === 1 ? ' thread' : ' threads');
+          (isProcess ? 'pid ' + row.process.pid + ' · ' : '') + row.count + (row.count === 1 ? ' thread' : ' threads');
       x = 22;
-      if (row.type === 'process')
+      if (isProcess)
         x = this.drawSwatch(row.process, y);
     } else if (row.type === 'cpu') {
       name = trace.cpuName(row.cpu);
