@@ -77,6 +77,8 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 
 #include "unwind.bpf.h"
 
+#define USUAL_FRAMES 24 /* most stacks of the kernel have fewer */
+
 /* As the kernel walks it: the program's part by frame pointers, so that the caller of the innermost
  * function may be missing. */
 static __always_inline __u32 take_stack(void *ctx, __u64 flags)
@@ -87,9 +89,11 @@ static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 
 	if (!scratch)
 		return 0;
+	/* The helper clears what it does not fill, which costs as much as a frame. */
 	bytes = bpf_get_stack(ctx, scratch->addresses,
-			      flags ? stack_depth * sizeof(__u64) : sizeof(scratch->addresses),
-			      flags);
+			      (flags ? stack_depth : USUAL_FRAMES) * sizeof(__u64), flags);
+	if (!flags && bytes == USUAL_FRAMES * sizeof(__u64))
+		bytes = bpf_get_stack(ctx, scratch->addresses, sizeof(scratch->addresses), flags);
 	if (flags && bytes > 0)
 		scratch->addresses[0] |= STACK_GUESSED;
 	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;

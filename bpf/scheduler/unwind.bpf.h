@@ -201,7 +201,7 @@ __noinline int unwind_user_stack(bool in_call)
 
 	if (!unwinds) /* the verifier of a kernel without bpf_loop() looks at no more */
 		return 0;
-	if (!scratch || !walk || !regs->sp || !regs->ip)
+	if (!scratch || !walk || !regs->ip)
 		return 0;
 	walk->state.pc = regs->ip;
 	walk->state.sp = regs->sp;

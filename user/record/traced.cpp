@@ -91,7 +91,7 @@ Traced::Traced(const RecordOptions &options, const Identity &owner, const Identi
 
 void Traced::attach() {
   if (options_.stacks)
-    stacks_.emplace(capture_, !is_program());
+    stacks_.emplace(capture_, options_.all || !is_program());
   if (options_.families.has(FTRACE_FAMILY_TASK))
     causes_.emplace(capture_);
   capture_.attach();
