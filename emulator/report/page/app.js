@@ -20,6 +20,7 @@ import {latencyPage} from './latency.js';
 import {Whys} from './why.js';
 import {whyPage} from './why_page.js';
 import {stacksPage} from './stacks_page.js';
+import {differencesPage} from './differences.js';
 import {Marks} from './marks.js';
 import {Notes, notesPage} from './notes.js';
 import {ways, plainSlice} from './slices.js';
@@ -38,6 +39,7 @@ const TABS = [
   {title: 'Why', page: whyPage, follows: ['selection', 'range']},
   {title: 'Stacks', page: stacksPage, follows: ['selection', 'range']},
   {title: 'Notes', page: notesPage, follows: []},
+  {title: 'Differences', page: differencesPage, follows: [], needs: trace => trace.header.against},
 ];
 
 export class App {
@@ -62,7 +64,7 @@ export class App {
     this.axis = new Axis(this);
     this.graphs = new Graphs(this);
     this.details = new Details(this);
-    this.panel = new Panel(TABS.map(tab => ({...tab, show: tab.page(this)})));
+    this.panel = new Panel(TABS.filter(tab => !tab.needs || tab.needs(trace)).map(tab => ({...tab, show: tab.page(this)})));
     showLegend(byId('legend'), trace.header, this.colors);
   }
 
@@ -160,11 +162,12 @@ export class App {
     this.view.set(start - room, end + room);
   }
 
-  /// Marks slices: {label, slices: [thread, slice, …]}; with `only`, hides the threads without one.
+  /// Marks slices: {label, slices: [thread, slice, …]}; with `only`, hides the threads without one,
+  /// but those of `also`.
   /// null marks nothing.
   mark(marked) {
     this.marks = marked && new Marks(this.trace, marked.label, marked.slices);
-    this.rows.only = marked?.only ? new Set(this.marks.byThread.keys()) : null;
+    this.rows.only = marked?.only ? new Set([...this.marks.byThread.keys(), ...marked.also ?? []]) : null;
     byId('marked').hidden = !marked;
     byId('marked').textContent = marked ? '✕ ' + (marked.only ? 'Only: ' : 'Marked: ') + marked.label : '';
     this.rows.build();
@@ -211,6 +214,13 @@ export class App {
     const time = row && this.timeline.timeAt(event.offsetX);
     const found = row && this.sliceAt(row, time);
     this.showTip(event, found ? this.words(row, found, time) : null);
+    this.showCursor();
+  }
+  /// Shows a line through all rows at the pointer.
+  showCursor() {
+    const cursor = byId('cursor');
+    cursor.hidden = !(this.pointer > NAMES);
+    cursor.style.left = this.pointer + 'px';
   }
   /// Shows a text beside the pointer; null hides it.
   showTip(event, text) {

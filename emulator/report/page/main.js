@@ -14,7 +14,8 @@ function showHead(trace) {
   const {summary} = trace;
   const command = summary.command.join(' ') || summary.trace;
   const [program, ...rest] = summary.command.length ? summary.command : [summary.trace];
-  const short = [program.replace(/.*\/(?=.)/, ''), ...rest].join(' ');
+  const {against} = trace.header;
+  const short = against ? against.traces.map(name => name.replace(/.*\/(?=.)/, '')).join(' against ') : [program.replace(/.*\/(?=.)/, ''), ...rest].join(' ');
   byId('title').textContent = short;
   byId('title').title = command;
   document.title = short + ' – ovnitrace';
@@ -106,6 +107,8 @@ async function start() {
   new ResizeObserver(() => app.redraw()).observe(byId('left'));
   setUpPrint(app);
   byId('loading').hidden = true;
+  if (header.against)
+    app.panel.open('Differences');
   app.draw();
   window.ovnitrace = app.api();
   keepPlace(app);

@@ -272,6 +272,12 @@ export class Timeline {
     return 37;
   }
 
+  /// Returns in which of two compared runs a thread is.
+  side(node) {
+    const {header, summary} = this.app.trace;
+    return header.against ? summary.nodes[node] + ' · ' : '';
+  }
+
   drawName(row) {
     const {colors, trace, selected} = this.app, {context} = this;
     const y = row.top - this.top;
@@ -287,7 +293,7 @@ export class Timeline {
       const isProcess = row.type === 'process' && row.process.pid !== undefined; // else a cgroup
       name = row.type === 'head' ? 'CPUs' : row.process.name || 'process ' + row.process.pid;
       note = row.type === 'head' ? String(trace.cpus.length) :
-          (isProcess ? 'pid ' + row.process.pid + ' · ' : '') + row.count + (row.count === 1 ? ' thread' : ' threads');
+          (isProcess ? this.side(row.process.node) + 'pid ' + row.process.pid + ' · ' : '') + row.count + (row.count === 1 ? ' thread' : ' threads');
       x = 22;
       if (isProcess)
         x = this.drawSwatch(row.process, y);
@@ -299,7 +305,7 @@ export class Timeline {
       if (thread.process.threads.length === 1)
         x = this.drawSwatch(thread.process, y);
       name = thread.name || 'thread';
-      note = String(thread.tid) + (thread.coarse ? ' ≈' : '');
+      note = this.side(thread.node) + String(thread.tid) + (thread.coarse ? ' ≈' : '');
     }
     context.save();
     context.beginPath();
