@@ -153,4 +153,9 @@ bool read_json_file(const std::string &path, const JsonFileBounds &bounds, json 
   return json::sax_parse(stream, &builder, json::input_format_t::json, kStrict, kComments);
 }
 
+uint64_t number_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
 } // namespace ovnitrace

@@ -24,4 +24,7 @@ struct JsonFileBounds {
 bool read_json_file(const std::string &path, const JsonFileBounds &bounds, nlohmann::json &json,
                     std::string &why);
 
+/// Returns the member of an object that is a number, not a negative one or a fraction; else 0.
+uint64_t number_of(const nlohmann::json &json, const char *key);
+
 } // namespace ovnitrace

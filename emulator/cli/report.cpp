@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ovnitrace report: writes a page for the browser.
+#include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/output_ending.h"
@@ -39,6 +40,16 @@ void add_report(App app) {
                    "Open the page in the browser, as the user who called sudo");
   command.add_flag(kQuiet.names, report.quiet, "Print no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut);
+  command
+      .add_option("--against", report.against.trace,
+                  "Show another run of the program on the same page, as B, and what made it slower "
+                  "or faster (docs/report.md#compare-two-runs)")
+      .type_name("TRACE");
+  command
+      .add_option("--align", report.against.mark,
+                  "With --against: align both at the mark with this text (default: at the longest "
+                  "section of --section, or at the start)")
+      .type_name("MARK");
   add_path_options(command, report.path, "Choose the critical path that the page shows first");
   command.footer(R"(
 The page needs no network, no server and no other file. It shows the states of each thread on a
@@ -51,11 +62,18 @@ The exit status is 1 if a part of the trace is damaged. The rest is still shown.
 Examples:
   ovnitrace report app-20250101-120000 --open
   ovnitrace report app-20250101-120000 -o /tmp/app.html --from 1.5s --to 2s
+  ovnitrace report before --against after -o change.html
   sudo ovnitrace --report -- ./app)");
   command.callback([arguments] {
     check_ending(arguments->report.output, {".html", ".htm"},
                  "a report is HTML: give a name that ends in .html; a browser prints it as PDF");
     check_is_no_stdout(arguments->report.output, "a report is a file for the browser: name it");
+    if (arguments->report.against.trace.empty() && !arguments->report.against.mark.empty())
+      throw Error("--align is for --against: name the other run", kExitUsage);
+    if (!arguments->report.against.trace.empty() && arguments->report.path.query.tid)
+      throw Error("--against shows the critical paths of both programs: leave out the TID of "
+                  "--critical-path",
+                  kExitUsage);
     arguments->report.cut = cut_of(arguments->cut, arguments->trace);
     if (const int status = run_report(arguments->trace, arguments->report))
       end_command(status);

@@ -10,6 +10,7 @@
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/core/program_threads.h"
+#include "emulator/diff/sentence.h"
 #include "emulator/input/stacks.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/input/trace_info.h"
@@ -18,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -62,6 +64,21 @@ std::vector<CriticalPath> paths_of(const ReportArguments &arguments, const Trace
   }
 }
 
+/// Returns the paths of both runs, each of the thread that the comparison is about.
+std::vector<CriticalPath> paths_of(const Against &against, const ReportArguments &arguments,
+                                   const TraceInfo &info,
+                                   const std::function<std::unique_ptr<EventSource>()> &open) {
+  const std::unique_ptr<EventSource> source = open();
+  const auto &threads = source->catalog().threads;
+  const auto of_a = uint32_t(std::count_if(threads.begin(), threads.end(),
+                                           [](const ThreadInfo &one) { return one.host == 0; }));
+  std::vector<CriticalPath> paths;
+  for (uint32_t thread : {against.runs.a.front().thread, of_a + against.runs.b.front().thread})
+    paths.push_back(
+        critical_path(*open(), info, arguments.cut, {.tid = {}, .section = {}, .thread = thread}));
+  return paths;
+}
+
 Answer answer_about(const TraceInfo &info, const Cut &cut,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
@@ -91,15 +108,24 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   }
   if (!directory)
     require_free(path, arguments.force);
-  const auto open = reopener(trace, warnings, 0);
-  std::vector<CriticalPath> paths = paths_of(arguments, info, *open());
+  std::optional<Against> against;
+  if (!arguments.against.trace.empty())
+    against = compare_with(trace, arguments.against,
+                           {arguments.path.query.section, arguments.cut.comms}, warnings);
+  const auto open = against
+                        ? pair_reopener(trace, arguments.against.trace, against->shift, warnings)
+                        : reopener(trace, warnings, 0);
+  std::vector<CriticalPath> paths =
+      against ? paths_of(*against, arguments, info, open) : paths_of(arguments, info, *open());
+  const Answer answer = against ? Answer{sentence(against->comparison, against->runs.names)}
+                                : answer_about(info, arguments.cut, open);
   std::optional<Stacks> stacks;
   if (!info.stacks.empty())
     stacks.emplace(open()->catalog(), warnings);
   const WriteReportResult result =
       write_report(trace, info, open,
-                   {place, arguments.most_bytes, arguments.cut, paths,
-                    answer_about(info, arguments.cut, open), stacks ? &*stacks : nullptr});
+                   {place, arguments.most_bytes, arguments.cut, paths, answer,
+                    stacks ? &*stacks : nullptr, against ? &*against : nullptr});
   warnings.finish();
   if (!arguments.quiet)
     print_written(path, result, std::chrono::steady_clock::now() - start);

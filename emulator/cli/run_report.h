@@ -2,6 +2,7 @@
 // Writes one report, for `ovnitrace report` and for the one-step command.
 #pragma once
 
+#include "emulator/cli/compare_report.h"
 #include "emulator/cli/path_options.h"
 #include "emulator/report/write_report.h"
 
@@ -14,7 +15,8 @@ struct ReportArguments {
   uint64_t most_bytes = kDefaultPageBytes;
   Cut cut = {};
   PathArguments path = {};
-  bool open = false; ///< in the browser
+  AgainstArguments against = {}; ///< another run, on the same page
+  bool open = false;             ///< in the browser
   bool quiet = false;
   bool force = false; ///< replace a page that exists; one in the trace directory always is
 };

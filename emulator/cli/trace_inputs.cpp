@@ -96,10 +96,16 @@ TraceInfo about_trace(const std::string &path) {
 
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from) {
+  return reopener(
+      [path, from](DiagnosticSink &faults) { return open_trace({{path}}, faults, from); }, sink);
+}
+
+std::function<std::unique_ptr<EventSource>()>
+reopener(std::function<std::unique_ptr<EventSource>(DiagnosticSink &)> open, DiagnosticSink &sink) {
   const auto passes = std::make_shared<Passes>(sink); // outlives the sources of the function
-  return [path, passes, from] {
+  return [open = std::move(open), passes] {
     passes->begin();
-    return open_trace({{path}}, *passes, from);
+    return open(*passes);
   };
 }
 

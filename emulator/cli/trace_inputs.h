@@ -33,4 +33,8 @@ TraceInfo about_trace(const std::string &path);
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from);
 
+/// Does the same for what `open` opens, which reports to the sink that it is given.
+std::function<std::unique_ptr<EventSource>()>
+reopener(std::function<std::unique_ptr<EventSource>(DiagnosticSink &)> open, DiagnosticSink &sink);
+
 } // namespace ovnitrace

@@ -8,6 +8,7 @@
 #include "emulator/format/chunk_header.h"
 #include "emulator/format/chunk_times.h"
 #include "emulator/format/frame_reader.h"
+#include "emulator/format/trace_part.h"
 #include "emulator/input/trace_dir.h"
 
 #include <fcntl.h>
@@ -159,6 +160,9 @@ CompressResult replace_all(const std::string &path, Codec from, Codec to,
     throw Error("cannot open the trace directory " + path + ": " + strerror(errno));
   if (!lock_trace(directory.get())) // a tracer would go on writing to files that we remove
     throw Error(path + " is being written by another ovnitrace; wait for its end");
+  if (faccessat(directory.get(), kPartFile, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    throw Error(path + " is a part of a rotated trace: its files are read together with those of "
+                       "the other parts, and stay as they are");
   const std::vector<std::string> names = chunk_files(path, from);
   CompressResult result;
   result.left = unsigned(chunk_files(path, to).size());

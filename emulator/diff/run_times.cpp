@@ -114,20 +114,27 @@ TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &na
   return cause;
 }
 
-/// Sums up the path. Sums numbers first: there can be millions of segments.
-Times times_of(CriticalPath &path, const Catalog &catalog, Namer &namer) {
+/// Sums up the path, and keeps the longest segment of each cause. Sums numbers first: there can be
+/// millions of segments.
+void add_path(RunTimes &run, CriticalPath &path, const Catalog &catalog, Namer &namer) {
   const auto kind = [](const PathSegment &s) {
     return std::tuple(s.thread, s.cause, s.preempted, s.call, s.device, s.interrupt, s.peer.tid,
                       s.peer.thread);
   };
   std::map<decltype(kind({})), std::pair<PathSegment, uint64_t>> sums;
   path.for_each([&](const PathSegment &segment) {
-    sums.try_emplace(kind(segment), segment, 0).first->second.second += segment.length();
+    auto &[longest, ns] = sums.try_emplace(kind(segment), segment, 0).first->second;
+    ns += segment.length();
+    if (segment.length() > longest.length())
+      longest = segment;
   });
-  Times times;
-  for (const auto &[key, sum] : sums)
-    times[cause_of(sum.first, catalog, namer)] += sum.second;
-  return times;
+  for (const auto &[key, sum] : sums) {
+    const TimeCause cause = cause_of(sum.first, catalog, namer);
+    run.path[cause] += sum.second;
+    PathSegment &longest = run.longest.try_emplace(cause, sum.first).first->second;
+    if (sum.first.length() > longest.length())
+      longest = sum.first;
+  }
 }
 
 TimeCause cause_of(const WaitSum &sum, Namer &namer) {
@@ -238,7 +245,9 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   Namer namer(catalog, names, renames);
   run.of = namer.group(path.thread);
   run.wall = path.to - path.from;
-  run.path = times_of(path, catalog, namer);
+  run.from = path.from;
+  run.thread = path.thread;
+  add_path(run, path, catalog, namer);
   run.life = times_of({trace, info, catalog, stacks, why}, namer);
   for (uint32_t t = 0; t < catalog.threads.size(); t++) {
     if (watch.lost(t))

@@ -3,6 +3,7 @@
 // that mean the same in another run.
 #pragma once
 
+#include "emulator/critical/path.h"
 #include "emulator/diff/names.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/summary/latency_histogram.h"
@@ -47,7 +48,10 @@ struct RunTimes {
   std::string trace;                             ///< its path
   std::string of;                                ///< group of the thread at the end of the path
   uint64_t wall = 0;                             ///< ns: length of the path
+  uint64_t from = 0;                             ///< its start, ns on the clock of the trace
+  uint32_t thread = kNone;                       ///< its end: index into Catalog::threads
   Times path;                                    ///< adds up to `wall`
+  std::map<TimeCause, PathSegment> longest;      ///< of the path, by cause
   Times life;                                    ///< of all threads: adds up to their lives
   std::map<std::string, size_t> threads;         ///< by group: how many
   std::map<std::string, LatencyHistogram> waits; ///< by group: lengths of waits for a CPU

@@ -27,11 +27,6 @@ std::string text_of(const json &object, const char *key) {
                                                : std::string();
 }
 
-uint64_t number_of(const json &object, const char *key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
-}
-
 bool flag_of(const json &object, const char *key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_boolean() && it->get<bool>();

@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -161,8 +162,15 @@ std::vector<std::string> chunk_files(const std::string &path, Codec codec) {
   return names;
 }
 
+std::vector<ChunkInput> open_chunks(const std::string &path) {
+  std::vector<ChunkInput> chunks;
+  for (const ChunkPath &chunk : list_chunks(path))
+    chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
+  return chunks;
+}
+
 HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t clock_offset_ns) {
-  const std::vector<ChunkPath> chunks = list_chunks(path);
+  std::vector<ChunkInput> chunks = open_chunks(path);
   const std::vector<std::string> parts =
       chunks.empty() ? trace_parts(path) : std::vector<std::string>();
   if (chunks.empty() && parts.empty())
@@ -189,11 +197,7 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
                  .sees_refills = info.sees_refills,
                  .marks = info.marks,
                  .chunks = {}};
-  if (parts.empty())
-    for (const ChunkPath &chunk : chunks)
-      host.chunks.push_back(open_chunk(path + "/" + chunk.name, chunk));
-  else
-    host.chunks = join_parts(path, parts);
+  host.chunks = parts.empty() ? std::move(chunks) : join_parts(path, parts);
   uint64_t bytes = 0;
   for (const ChunkInput &chunk : host.chunks)
     bytes += chunk.size;

@@ -19,6 +19,10 @@ bool is_trace_dir(const std::string &path);
 /// directory cannot be read.
 std::vector<std::string> chunk_files(const std::string &path, Codec codec);
 
+/// Opens the chunk files that a directory has, in the order of their CPUs; not those of parts.
+/// Throws Error.
+std::vector<ChunkInput> open_chunks(const std::string &path);
+
 /// Opens the chunk files of a trace directory, in the order of their CPUs, and lists missing ones.
 /// Throws Error if there is no such directory, if no chunk file has a record, or if one cannot be
 /// opened.

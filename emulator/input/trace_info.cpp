@@ -33,11 +33,6 @@ std::string text_of(const nlohmann::json &json, const char *key) {
                                              : std::string();
 }
 
-uint64_t number_of(const nlohmann::json &json, const char *key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
-}
-
 nlohmann::json object_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
   return it != json.end() && it->is_object() ? *it : nlohmann::json::object();

@@ -4,12 +4,11 @@
 #include "emulator/base/error.h"
 #include "emulator/base/json_file.h"
 #include "emulator/base/temporary_file.h"
+#include "emulator/format/trace_part.h"
 #include "emulator/input/trace_dir.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,28 +22,22 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kDigits = 4, kMostDigits = 9; // of a part's name
-
 /// The bytes of a file that belong to the whole.
 struct Stream {
   uint64_t from = 0, to = 0; ///< to 0: the end of the file
 };
-
-uint64_t number_of(const nlohmann::json &json, const char *key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
-}
 
 /// Returns the streams of a part by CPU. A part that was killed early has none.
 std::map<uint16_t, Stream> streams_of(const std::string &part) {
   std::map<uint16_t, Stream> streams;
   nlohmann::json json;
   std::string why;
-  if (!read_json_file(part + "/part.json", {8 << 20, 1 << 18, {}}, json, why))
+  const std::string name = part + "/" + kPartFile;
+  if (!read_json_file(name, {8 << 20, 1 << 18, {}}, json, why))
     return streams;
   if (!json.is_object() || number_of(json, "version") != 1 || !json.contains("streams") ||
       !json["streams"].is_array())
-    throw Error(part + "/part.json: no description of a part that this version can read");
+    throw Error(name + ": no description of a part that this version can read");
   for (const nlohmann::json &stream : json["streams"])
     if (stream.is_object() && number_of(stream, "cpu") <= UINT16_MAX)
       streams[uint16_t(number_of(stream, "cpu"))] = {number_of(stream, "from"),
@@ -57,33 +50,21 @@ struct Joined {
   Codec codec = Codec::none;
 };
 
-void copy(const std::string &name, Stream stream, TemporaryFile &to) {
-  const auto fail = [&] { return Error(fmt::format("cannot read {}: {}", name, strerror(errno))); };
-  const UniqueFd fd(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
-  struct stat status;
-  if (!fd || fstat(fd.get(), &status) != 0)
-    throw fail();
-  if (!S_ISREG(status.st_mode))
-    throw Error("cannot read " + name + ": not a regular file");
-  const uint64_t size = uint64_t(status.st_size);
-  const uint64_t end = stream.to ? std::min(stream.to, size) : size;
+void copy(const ChunkInput &chunk, Stream stream, TemporaryFile &to) {
+  const uint64_t end = stream.to ? std::min(stream.to, chunk.size) : chunk.size;
   std::vector<char> bytes(1 << 20);
   for (uint64_t at = stream.from; at < end;) {
     const ssize_t got =
-        pread(fd.get(), bytes.data(), std::min<uint64_t>(bytes.size(), end - at), off_t(at));
+        pread(chunk.fd.get(), bytes.data(), std::min<uint64_t>(bytes.size(), end - at), off_t(at));
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
-      throw fail();
+      throw Error(fmt::format("cannot read {}: {}", chunk.name, strerror(errno)));
     if (got == 0)
       return;
     to.append(bytes.data(), size_t(got));
     at += uint64_t(got);
   }
-}
-
-uint16_t cpu_of(const std::string &name) {
-  return uint16_t(std::strtoul(name.c_str() + std::strlen("cpu"), nullptr, 10));
 }
 
 } // namespace
@@ -93,9 +74,7 @@ std::vector<std::string> trace_parts(const std::string &path) {
   std::error_code ignored;
   for (const auto &entry : std::filesystem::directory_iterator(path, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() >= kDigits && name.size() <= kMostDigits &&
-        name.find_first_not_of("0123456789") == name.npos && !entry.is_symlink(ignored) &&
-        entry.is_directory(ignored))
+    if (is_part_name(name) && !entry.is_symlink(ignored) && entry.is_directory(ignored))
       found.emplace_back(std::strtoul(name.c_str(), nullptr, 10), entry.path().string());
   }
   std::sort(found.begin(), found.end());
@@ -109,15 +88,19 @@ std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<st
   std::map<uint16_t, Joined> joined;
   for (const std::string &part : parts) {
     std::map<uint16_t, Stream> streams = streams_of(part);
-    for (const CodecInfo &row : kCodecs)
-      for (const std::string &name : chunk_files(part, row.codec)) {
-        Stream stream = streams[cpu_of(name)];
-        if (&part == &parts.front())
-          stream.from = 0; // the states with which what is left begins
-        Joined &to = joined[cpu_of(name)];
-        to.codec = row.codec;
-        copy(part + "/" + name, stream, to.file);
-      }
+    for (const ChunkInput &chunk : open_chunks(part)) {
+      Stream stream = streams[chunk.cpu];
+      if (&part == &parts.front())
+        stream.from = 0; // the states with which what is left begins
+      const auto [at, is_first] = joined.try_emplace(chunk.cpu);
+      Joined &to = at->second;
+      if (is_first)
+        to.codec = chunk.codec;
+      if (to.codec != chunk.codec)
+        throw Error("cannot read " + chunk.name +
+                    ": in other parts the files of this CPU are compressed in another way");
+      copy(chunk, stream, to.file);
+    }
   }
   std::vector<ChunkInput> chunks;
   for (auto &[cpu, of] : joined) {

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace ovnitrace {
 
 namespace {
@@ -130,6 +132,24 @@ Json untraced(const PackedTrace &trace) {
   return all;
 }
 
+/// Returns the marks of `ovnitrace ctl mark` that are in the shown time, by time.
+Json marks(const ReportInput &input) {
+  constexpr size_t kMost = 200;
+  std::vector<const CaptureMark *> shown;
+  for (const HostInfo &host : input.catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (mark.time_ns >= input.summary.from && mark.time_ns <= input.summary.to)
+        shown.push_back(&mark);
+  std::stable_sort(shown.begin(), shown.end(), [](const CaptureMark *a, const CaptureMark *b) {
+    return a->time_ns < b->time_ns;
+  });
+  shown.resize(std::min(shown.size(), kMost));
+  Json all = Json::array();
+  for (const CaptureMark *mark : shown)
+    all.push_back({{"time", mark->time_ns - input.catalog.begin}, {"text", mark->text}});
+  return all;
+}
+
 Json latency(const Summary &summary) {
   LatencyHistogram all;
   for (const ThreadSummary &thread : summary.threads)
@@ -168,6 +188,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"cpus", cpus(input.catalog)},
           {"untraced", untraced(trace)},
           {"chains", chains(input.catalog)},
+          {"marks", marks(input)},
           {"latency", latency(summary)},
           {"slices", trace.slices},
           {"load_steps", PackedTrace::kLoadSteps},

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/critical/path_text.h"
+#include "emulator/report/against.h"
 #include "emulator/report/page.h"
 #include "emulator/report/page_header.h"
 #include "emulator/report/slice_packer.h"
@@ -111,7 +112,7 @@ struct PathPart {
 /// What is the same in each pass.
 struct Found {
   Explanation why; ///< of the cut
-  nlohmann::ordered_json waits, causes;
+  nlohmann::ordered_json waits, causes, against;
   std::string cause_bytes;
   PathPart path;
 };
@@ -154,6 +155,8 @@ std::string deflate_trace(const ReportInput &input, PackedTrace trace, const Fou
   nlohmann::ordered_json header = page_header(input, trace);
   header["waits"] = found.waits;
   header["why"] = found.causes;
+  if (!found.against.is_null())
+    header["against"] = found.against;
   if (!path.header.is_null())
     header["critical_path"] = path.header;
   std::vector<PagePart> parts;
@@ -250,6 +253,8 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
   {
     const std::unique_ptr<EventSource> source = open();
     find_whys(found, info, *source, options);
+    if (options.against)
+      found.against = against_header(*options.against, source->catalog());
   }
   bool path_left_out = false;
   if (!options.paths.empty())

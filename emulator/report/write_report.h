@@ -13,6 +13,7 @@
 
 namespace ovnitrace {
 
+struct Against;
 struct CriticalPath;
 class Stacks;
 
@@ -24,8 +25,9 @@ struct WriteReportOptions {
   Cut cut = {};
   /// To draw, for the times of the cut: the first one is shown, a menu has the others.
   std::span<CriticalPath> paths = {};
-  Answer answer = {};             ///< with which the page opens
-  const Stacks *stacks = nullptr; ///< of the trace; borrowed, may be null
+  Answer answer = {};               ///< with which the page opens
+  const Stacks *stacks = nullptr;   ///< of the trace; borrowed, may be null
+  const Against *against = nullptr; ///< the trace is two runs; borrowed, may be null
 };
 
 struct WriteReportResult {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of `ovnitrace report` in a real browser, driven as a person does.
+#include "emulator/cli/compare_report.h"
 #include "emulator/critical/path.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/report/write_report.h"
@@ -327,6 +328,58 @@ TEST_F(ReportPage, TheCriticalPathIsALineBelowTheRowsThatAKeyHides) {
   EXPECT_EQ(evaluate("document.getElementById('critical').checked"), false);
   evaluate("document.getElementById('critical').click()");
   browser->wait_for(pixel(250000, 1) + " === '" + on + "'");
+}
+
+TEST_F(ReportPage, ShowsMarksKeepsNotesAndSavesAPicture) {
+  build();
+  trace.json(R"({"version": 1, "marks": [{"time_ns": 250000, "text": "new config"}]})");
+  open();
+  browser->press("n");
+  EXPECT_NE(text("#pages").find("new config mark"), std::string::npos) << text("#pages");
+  browser->type("it <b>stalls</b> here");
+  browser->press("Enter");
+  EXPECT_NE(text("#pages").find("it <b>stalls</b> here"), std::string::npos) << text("#pages");
+  browser->wait_for("location.hash.includes('note=500000%3Ait')");
+  const json size = evaluate(R"((async () => {
+    const made = new Promise(resolve => URL.createObjectURL = blob => (resolve(blob), 'about:blank#'));
+    HTMLAnchorElement.prototype.click = function() { window.saved = this.download; };
+    document.getElementById('png').click();
+    const image = await createImageBitmap(await made);
+    return [window.saved, image.width, image.height > 200];
+  })())");
+  EXPECT_EQ(size[1], evaluate("document.getElementById('overview').width"));
+  EXPECT_EQ(size[2], true);
+  EXPECT_TRUE(size[0].get<std::string>().ends_with(".png")) << size;
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, ComparesTwoRunsAndShowsBothPlaces) {
+  const auto run = [](TraceBuilder &one, uint64_t held) {
+    one.json(R"({"version": 1, "all_threads": true, "command": ["app"], "program_pid": 11})");
+    auto &cpu = one.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 99, 99, "<b>hog");
+    cpu.dispatch(1).at(100000).epilogue(1, 99).dispatch(2).at(100000 + held).sleep(2, 11);
+    cpu.dispatch(1).at(300000 + held).end(1, 11).at(400000 + held).stop();
+    one.write();
+  };
+  TempDir other;
+  TraceBuilder slower(other.path());
+  run(trace, 100000);
+  run(slower, 500000);
+  const Against against = compare_with(dir.path(), {other.path(), ""}, {}, sink);
+  const std::string file = out / "page.html";
+  WriteReportOptions options = {.place = file};
+  options.against = &against;
+  write_report(dir.path(), info, pair_reopener(dir.path(), other.path(), against.shift, sink),
+               options);
+  browser->open(file);
+  EXPECT_NE(text("#pages").find("app: preempted by <b>hog +400.0 µs 100.0 µs 500.0 µs"),
+            std::string::npos)
+      << text("#pages");
+  evaluate("document.querySelector('#pages td button').click()");
+  EXPECT_EQ(text("#marked"), "✕ Only: preempted by <b>hog");
+  EXPECT_EQ(evaluate("ovnitrace.view().from_ns"), 0);
+  EXPECT_EQ(evaluate("ovnitrace.view().to_ns"), 700000) << "0.1 ms to 0.6 ms, and room";
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 
 TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {

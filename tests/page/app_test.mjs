@@ -337,6 +337,8 @@ test('keys do what the list of keys says', () => {
   app.setRange({from: 1200, to: 1300});
   assert.deepEqual([selected('Escape'), app.range], [[0, 1], null]);
   assert.equal(selected('Escape'), null);
+  key('n');
+  assert.deepEqual([app.panel.tab.title, globalThis.document.focused], ['Notes', byId('note')]);
   key('/');
   assert.equal(globalThis.document.focused, byId('search'));
   for (const more of [{ctrlKey: true}, {metaKey: true}, {altKey: true}, {target: {tagName: 'INPUT'}}, {target: {tagName: 'SELECT'}}])
@@ -365,6 +367,7 @@ q: go to who ran instead of it
 f: zoom to the selected slice
 p: show the critical path, or hide it
 g: show the graphs of all threads, or hide them
+n: write a note
 /: search
 Esc: clear marks, the range, then the selection
 ?: this list

@@ -88,7 +88,7 @@ test('losses and coarse threads are told, and a whole machine has the name of it
 test('the tools search, sort, hide, fold and colour', async () => {
   const {byId} = await start({header: {critical_path: {paths: [{thread: 0, from: 0, to: 100, segments: 0}], causes: []}}});
   assert.deepEqual(byId.sort.children.map(option => [option.value, option.text]), [
-    ['process', 'process'], ['running', 'time running'], ['waiting', 'time waiting for a CPU'],
+    ['process', 'process'], ['cgroup', 'cgroup'], ['running', 'time running'], ['waiting', 'time waiting for a CPU'],
     ['latency', 'longest wakeup latency'], ['name', 'name']]);
   const tabs = () => byId.pages.text;
   byId.tabs.children[1].onclick();

@@ -198,20 +198,20 @@ test('a table says what it leaves out, and that it is empty', () => {
 
 test('tabs are chosen by click and by arrow keys, round and round', () => {
   const {app, byId} = makeApp(), tabs = byId('tabs').children, page = byId('pages');
-  assert.deepEqual(tabs.map(tab => tab.text), ['Selection', 'Threads', 'Latency', 'Who', 'CPUs', 'Waits', 'Why', 'Stacks']);
-  assert.deepEqual(tabs.map(tab => tab.id), ['tab-0', 'tab-1', 'tab-2', 'tab-3', 'tab-4', 'tab-5', 'tab-6', 'tab-7']);
+  assert.deepEqual(tabs.map(tab => tab.text), ['Selection', 'Threads', 'Latency', 'Who', 'CPUs', 'Waits', 'Why', 'Stacks', 'Notes']);
+  assert.deepEqual(tabs.map(tab => tab.id), tabs.map((_, n) => 'tab-' + n));
   const state = () => tabs.map(tab => tab.attributes['aria-selected'] === 'true' ? tab.tabIndex : 'x' + tab.tabIndex).join(' ');
-  assert.equal(state(), '0 x-1 x-1 x-1 x-1 x-1 x-1 x-1');
+  assert.equal(state(), '0 x-1 x-1 x-1 x-1 x-1 x-1 x-1 x-1');
   page.scrollTop = 9;
   tabs[3].onclick();
-  assert.equal(state(), 'x-1 x-1 x-1 0 x-1 x-1 x-1 x-1');
+  assert.equal(state(), 'x-1 x-1 x-1 0 x-1 x-1 x-1 x-1 x-1');
   assert.equal(page.scrollTop, 0);
   assert.deepEqual(tabs[3].fire('keydown', {key: 'ArrowRight'}), ['stopped']);
   assert.equal(app.panel.chosen, 4);
   assert.equal(globalThis.document.focused, tabs[4]);
   tabs[0].fire('keydown', {key: 'ArrowLeft'});
-  assert.equal(app.panel.chosen, 7);
-  tabs[7].fire('keydown', {key: 'ArrowRight'});
+  assert.equal(app.panel.chosen, 8);
+  tabs[8].fire('keydown', {key: 'ArrowRight'});
   assert.equal(app.panel.chosen, 0);
   assert.deepEqual(tabs[0].fire('keydown', {key: 'x'}), []);
   assert.deepEqual([page.attributes.role, page.attributes['aria-live']], ['tabpanel', 'polite']);

@@ -32,3 +32,16 @@ test('what is wrong in a place is left out', () => {
   goToPlace(app, 'at=1@99999999&view=1-99999999999999999999');
   assert.equal(placeOf(app), '');
 });
+
+test('the place has the notes, at most 20, and none outside the run', () => {
+  const {app} = makeApp(), other = makeApp().app;
+  app.notes.add(1200.4, ' slow: why? ');
+  app.notes.add(1300, 'x'.repeat(150));
+  assert.equal(placeOf(app), 'note=1200%3Aslow%3A+why%3F&note=1300%3A' + 'x'.repeat(100));
+  goToPlace(other, placeOf(app));
+  assert.deepEqual(other.notes.own, app.notes.own);
+  goToPlace(other, 'note=999:early&note=2001:late&note=1200:&note=x:y&note=1e3:z');
+  assert.deepEqual(other.notes.own, []);
+  goToPlace(other, Array.from({length: 25}, (_, n) => 'note=' + (1000 + n) + ':n').join('&'));
+  assert.equal(other.notes.own.length, 20);
+});

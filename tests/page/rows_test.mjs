@@ -131,3 +131,21 @@ test('a folded process hides its threads until one is shown again', () => {
   assert.equal(rows.search, '');
   assert.equal(rows.rowOf.get(1).thread, 1);
 });
+
+test('rows are grouped by cgroup, each group below a head that folds', () => {
+  const trace = makeTrace(THREADS), cgroups = ['/b', '/b', '/a', '/b', null];
+  trace.summary.threads.forEach((thread, n) => thread.cgroup = cgroups[n]);
+  const rows = new Rows(trace, new StateSums(trace));
+  rows.sort = 'cgroup';
+  rows.build();
+  assert.deepEqual(texts(rows), ['/a 1', 2, '/b 2', 0, 1, '/b 1', 3, 'cgroup not known 1', 4], 'each node has its own');
+  rows.fold(rows.list[2]);
+  assert.deepEqual(texts(rows), ['/a 1', 2, '/b 2', '/b 1', 3, 'cgroup not known 1', 4]);
+  rows.unhide(1);
+  assert.deepEqual(texts(rows).slice(2, 5), ['/b 2', 0, 1]);
+  rows.foldAll(true);
+  assert.deepEqual(texts(rows), ['/a 1', '/b 2', '/b 1', 'cgroup not known 1']);
+  rows.search = '/b';
+  rows.foldAll(false);
+  assert.deepEqual(texts(rows), ['/b 2', 0, 1, '/b 1', 3]);
+});

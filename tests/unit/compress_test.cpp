@@ -154,6 +154,20 @@ TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
   EXPECT_THROW(decompress_trace(dir_.path()), Error);
 }
 
+TEST_F(Compress, LeavesAPartOfARotatedTraceAlone) {
+  write_contents(dir_ / "part.json", "{\"version\": 1}");
+  for (const auto &change : {std::function([&] { compress_trace(dir_.path(), 3); }),
+                             std::function([&] { decompress_trace(dir_.path()); })})
+    try {
+      change();
+      ADD_FAILURE() << "it was changed";
+    } catch (const Error &error) {
+      EXPECT_NE(std::string(error.what()).find("is a part of a rotated trace"), std::string::npos)
+          << error.what();
+    }
+  EXPECT_EQ(text_of(plain_), bytes_);
+}
+
 // Independent frames, each with its size: what the standard tool needs and what makes chunks
 // readable alone.
 TEST_F(Compress, MakesAFrameOfEachChunk) {

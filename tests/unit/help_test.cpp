@@ -171,6 +171,22 @@ TEST_F(Help, AFigureIsSvg) {
   EXPECT_NE(refused.find("-o run1.png: a figure is SVG"), std::string::npos) << refused;
 }
 
+TEST_F(Help, AReportIsAlignedWithAnotherRunOnly) {
+  EXPECT_EQ(answer({"report", "run1", "--align", "start"}),
+            "ovnitrace: --align is for --against: name the other run");
+}
+
+TEST_F(Help, AReportOfTwoRunsHasThePathsOfBoth) {
+  EXPECT_EQ(answer({"report", "run1", "--against", "run2", "--critical-path=7"}),
+            "ovnitrace: --against shows the critical paths of both programs: leave out the TID of "
+            "--critical-path");
+}
+
+TEST_F(Help, AReportComparesTraceDirectories) {
+  EXPECT_EQ(answer({"report", "no/such/trace", "--against", "run2", "-o", "new.html"}),
+            "ovnitrace: --against compares two trace directories, but no/such/trace is not one");
+}
+
 TEST_F(Help, AReportIsHtml) {
   const std::string refused = answer({"report", "run1", "-o", "run1.pdf"});
   EXPECT_NE(refused.find("-o run1.pdf: a report is HTML"), std::string::npos) << refused;

@@ -15,9 +15,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -56,10 +60,11 @@ class RotatedTrace {
 public:
   RotatedTrace(uint32_t seed, int level, uint64_t keep = 0)
       : random_(seed), whole_(dir / "whole", IfExists::refuse, kCpus, level),
-        rotated_(dir / "rotated", IfExists::refuse, kCpus, level, {.bytes = 1, .keep = keep}),
-        pool_({&whole_, &rotated_}) {
+        rotated_(std::in_place, dir / "rotated", IfExists::refuse, kCpus, level,
+                 Rotation{.bytes = 1, .keep = keep}),
+        pool_({&whole_, &*rotated_}) {
     for (TraceTarget *target :
-         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&rotated_)}) {
+         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&*rotated_)}) {
       target->prepare(kDescription);
       target->begin();
     }
@@ -77,10 +82,16 @@ public:
     for (auto &writer : writers_)
       writer->finish(++time_);
     for (TraceTarget *target :
-         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&rotated_)}) {
+         {static_cast<TraceTarget *>(&whole_), static_cast<TraceTarget *>(&*rotated_)}) {
       target->output().finish();
       target->end(kDescription, 0);
     }
+  }
+
+  /// Returns the rotated trace, which nobody writes any more.
+  std::string rotated() {
+    rotated_.reset();
+    return dir / "rotated";
   }
 
   TempDir dir;
@@ -133,15 +144,15 @@ private:
     const uint64_t before = ++time_;
     for (auto &writer : writers_)
       writer->pass_on(UINT64_MAX);
-    EXPECT_TRUE(rotated_.wants_rotation(UINT64_MAX));
-    rotated_.rotate_soon(before, ++time_);
-    EXPECT_FALSE(rotated_.wants_rotation(UINT64_MAX)) << "it was asked for";
+    EXPECT_TRUE(rotated_->wants_rotation(UINT64_MAX));
+    rotated_->rotate_soon(before, ++time_);
+    EXPECT_FALSE(rotated_->wants_rotation(UINT64_MAX)) << "it was asked for";
   }
 
   std::mt19937 random_;
   uint64_t time_ = 10;
   DirectoryTarget whole_;
-  RotatingTarget rotated_;
+  std::optional<RotatingTarget> rotated_;
   Both pool_;
   ThreadRegistry registry_;
   std::vector<std::unique_ptr<ChunkWriter>> writers_;
@@ -188,6 +199,39 @@ TEST(RotatingTarget, KeepsTheNewestParts) {
   EXPECT_TRUE(parts[0].ends_with("/0004"));
   EXPECT_TRUE(parts[1].ends_with("/0005"));
   EXPECT_FALSE(converted(traces.dir / "rotated", traces.dir / "a").empty());
+}
+
+TEST(RotatingTarget, OverwritesPartsButNothingOfOthers) {
+  namespace fs = std::filesystem;
+  RotatedTrace traces(6, 0);
+  const std::string path = traces.rotated();
+  ASSERT_EQ(trace_parts(path).size(), 5u);
+  std::ofstream(path + "/0002/notes") << "mine";
+  fs::create_directory(path + "/2026"); // without part.json
+  fs::rename(path + "/0003", traces.dir / "elsewhere");
+  fs::create_directory_symlink(traces.dir / "elsewhere", path + "/0003");
+  TraceDirectory(path, IfExists::overwrite).clear();
+  EXPECT_FALSE(fs::exists(path + "/0001"));
+  EXPECT_FALSE(fs::exists(path + "/0004"));
+  EXPECT_FALSE(fs::exists(path + "/0005"));
+  EXPECT_EQ(text_of(path + "/0002/notes"), "mine");
+  EXPECT_FALSE(fs::exists(path + "/0002/part.json"));
+  EXPECT_TRUE(fs::exists(path + "/2026"));
+  EXPECT_TRUE(fs::exists(traces.dir / "elsewhere/part.json")) << "a link was followed";
+  EXPECT_TRUE(fs::exists(traces.dir / "elsewhere/cpu0000.ftr"));
+}
+
+TEST(RotatingTarget, SaysWhyAPartIsNotRemoved) {
+  namespace fs = std::filesystem;
+  RotatedTrace traces(7, 0);
+  TraceDirectory whole(traces.rotated(), IfExists::overwrite);
+  EXPECT_EQ(whole.remove_part("0001"), 0);
+  EXPECT_EQ(whole.remove_part("0001"), ENOENT);
+  fs::create_directory_symlink(traces.dir / "rotated/0003", traces.dir / "rotated/0001");
+  EXPECT_EQ(whole.remove_part("0001"), ENOTDIR);
+  std::ofstream(traces.dir / "rotated/0002/notes") << "mine";
+  EXPECT_EQ(whole.remove_part("0002"), ENOTEMPTY);
+  EXPECT_TRUE(fs::exists(traces.dir / "rotated/0003/part.json"));
 }
 
 } // namespace

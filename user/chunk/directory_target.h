@@ -15,6 +15,9 @@ public:
   /// `level`: of zstd, 0 for plain files. Throws Error.
   DirectoryTarget(const std::string &path, IfExists exists, uint32_t cpus, int level)
       : directory_(path, exists), files_(directory_.fd(), cpus, level), cpus_(cpus) {}
+  /// Makes a part of a rotated trace. Throws Error.
+  DirectoryTarget(const TraceDirectory &whole, const std::string &name, uint32_t cpus, int level)
+      : directory_(whole, name), files_(directory_.fd(), cpus, level), cpus_(cpus) {}
 
   ChunkDestination &output() override { return files_; }
   void prepare(const Description &description) override {
@@ -48,6 +51,7 @@ public:
     directory_.put_in_place(name);
   }
   uint64_t file_bytes(uint32_t cpu) const { return files_.bytes(cpu); } ///< of a chunk file
+  TraceDirectory &directory() { return directory_; }
   void discard() noexcept override { directory_.discard(); }
   std::string place() const override { return directory_.path(); }
   bool may_stall() const override { return false; }

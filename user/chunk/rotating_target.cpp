@@ -5,13 +5,14 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/format/chunk_header.h"
+#include "emulator/format/trace_part.h"
 #include "user/chunk/event_count.h"
 #include "user/chunk/gap_chunk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -19,22 +20,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr const char *kPartFile = "part.json";
-
-bool is_part_name(const std::string &name) {
-  return name.size() >= 4 && name.find_first_not_of("0123456789") == name.npos;
-}
-
-/// Removes the parts of a capture that is overwritten.
-void remove_parts(const std::string &path) {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> parts;
-  for (const auto &entry : std::filesystem::directory_iterator(path, ignored))
-    if (is_part_name(entry.path().filename().string()) && !entry.is_symlink(ignored) &&
-        std::filesystem::exists(entry.path() / kPartFile, ignored))
-      parts.push_back(entry.path());
-  for (const std::filesystem::path &part : parts)
-    std::filesystem::remove_all(part, ignored);
+std::string part_name(unsigned number) {
+  return fmt::format("{:04}", number);
 }
 
 } // namespace
@@ -51,7 +38,6 @@ void RotatingTarget::prepare(const Description &description) {
 
 void RotatingTarget::begin() {
   whole_.begin();
-  remove_parts(whole_.place());
   open_part(0);
 }
 
@@ -70,14 +56,11 @@ void RotatingTarget::rotate_soon(uint64_t before, uint64_t after) {
   cut_ = {before, after};
 }
 
-std::string RotatingTarget::part_path(unsigned number) const {
-  return fmt::format("{}/{:04}", whole_.place(), number);
-}
-
 /// Opens the next part. All events before `known_until` (ns) were written.
 void RotatingTarget::open_part(uint64_t known_until) {
   const unsigned number = parts_.empty() ? 1 : parts_.back() + 1;
-  auto part = std::make_unique<DirectoryTarget>(part_path(number), IfExists::refuse, cpus_, level_);
+  auto part =
+      std::make_unique<DirectoryTarget>(whole_.directory(), part_name(number), cpus_, level_);
   part->prepare(description_);
   part->begin();
   part_ = std::move(part);
@@ -187,7 +170,8 @@ size_t RotatingTarget::write_on(const Chunk &chunk) {
 bool RotatingTarget::make_room() {
   const std::string why = part_->output().error();
   while (parts_.size() > 1) {
-    print("no room for the trace ({}): part {} is removed", why, part_path(parts_.front()));
+    print("no room for the trace ({}): part {}/{} is removed", why, whole_.place(),
+          part_name(parts_.front()));
     drop_oldest();
     try {
       close_part();
@@ -201,10 +185,9 @@ bool RotatingTarget::make_room() {
 }
 
 void RotatingTarget::drop_oldest() {
-  std::error_code failed;
-  std::filesystem::remove_all(part_path(parts_.front()), failed);
-  if (failed)
-    print("cannot remove {}: {}", part_path(parts_.front()), failed.message());
+  const std::string name = part_name(parts_.front());
+  if (const int error = whole_.directory().remove_part(name))
+    print("cannot remove {}/{}: {}", whole_.place(), name, std::strerror(error));
   parts_.pop_front();
 }
 

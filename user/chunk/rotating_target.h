@@ -56,7 +56,6 @@ private:
   void finish() override;
   std::string error() const override;
 
-  std::string part_path(unsigned number) const;
   void open_part(uint64_t known_until);
   void close_part();
   void put_part_file();

@@ -3,7 +3,9 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/trace_lock.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/format/codec.h"
+#include "emulator/format/trace_part.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -73,6 +76,19 @@ void remove_trace(int directory) {
   remove_views(directory, "cfg");
 }
 
+/// Returns 0, or the error.
+int remove_part_of(int directory, const std::string &name) {
+  const UniqueFd part(
+      openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!part || faccessat(part.get(), kPartFile, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno;
+  remove_trace(part.get());
+  for (const std::string &file :
+       {temporary_name("trace.json"), temporary_name(kPartFile), std::string(kPartFile)})
+    unlinkat(part.get(), file.c_str(), 0);
+  return unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0 ? 0 : errno;
+}
+
 constexpr size_t kWriteSize = 64 << 10;
 
 /// Files are of the user who called sudo, who may have fewer rights than root.
@@ -121,44 +137,58 @@ TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : pat
   if (!made_ && exists != IfExists::overwrite)
     throw Error(fmt::format(
         "{} exists already; choose another with -o, or let it be overwritten with -f", path));
-  fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd_ < 0)
-    throw Error(fmt::format("cannot open the trace directory {}: {}", path, reason(errno)));
-  try {
-    take_lock();
-    if (!may_replace(fd_)) // also one that somebody put in place of the one that we made
-      throw Error(fmt::format(
-          "{} is not a trace directory: it is not overwritten; choose another with -o", path));
-  } catch (...) {
-    close(fd_);
-    throw;
-  }
+  open(AT_FDCWD, path.c_str());
+}
+
+TraceDirectory::TraceDirectory(const TraceDirectory &whole, const std::string &name)
+    : path_(whole.path_ + "/" + name), made_(mkdirat(whole.fd(), name.c_str(), 0755) == 0) {
+  if (!made_)
+    throw Error(fmt::format("cannot make the part {}: {}", path_, reason(errno)));
+  open(whole.fd(), name.c_str());
+}
+
+void TraceDirectory::open(int parent, const char *name) {
+  UniqueFd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd)
+    throw Error(fmt::format("cannot open the trace directory {}: {}", path_, reason(errno)));
+  if (!lock_trace(fd.get()))
+    throw Error(fmt::format(
+        "{} is being written by another ovnitrace; wait for its end, or choose another with -o",
+        path_));
+  if (!may_replace(fd.get())) // also one that somebody put in place of the one that we made
+    throw Error(fmt::format(
+        "{} is not a trace directory: it is not overwritten; choose another with -o", path_));
+  fd_ = std::move(fd);
 }
 
 TraceDirectory::~TraceDirectory() {
   if (reserved_ >= 0) {
-    unlinkat(fd_, temporary_name(reserved_name_).c_str(), 0);
+    unlinkat(fd_.get(), temporary_name(reserved_name_).c_str(), 0);
     close(reserved_);
   }
-  close(fd_);
-}
-
-void TraceDirectory::take_lock() {
-  if (!lock_trace(fd_))
-    throw Error(fmt::format(
-        "{} is being written by another ovnitrace; wait for its end, or choose another with -o",
-        path_));
 }
 
 void TraceDirectory::clear() {
-  remove_trace(fd_);
+  remove_trace(fd_.get());
+  for (const std::string &name : names_in(fd_.get()))
+    if (is_part_name(name))
+      remove_part_of(fd_.get(), name);
   cleared_ = true;
+}
+
+int TraceDirectory::remove_part(const std::string &name) noexcept {
+  try {
+    return remove_part_of(fd_.get(), name);
+  } catch (const std::exception &) { // its files cannot be listed
+    return EIO;
+  }
 }
 
 int TraceDirectory::new_file(const std::string &name) {
   const std::string temporary = temporary_name(name);
-  unlinkat(fd_, temporary.c_str(), 0);
-  return openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  unlinkat(fd_.get(), temporary.c_str(), 0);
+  return openat(fd_.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                0644);
 }
 
 void TraceDirectory::reserve(const std::string &name, size_t bytes) noexcept {
@@ -198,7 +228,7 @@ void TraceDirectory::prepare_file(const std::string &name,
 }
 
 void TraceDirectory::put_in_place(const std::string &name) {
-  if (renameat(fd_, temporary_name(name).c_str(), fd_, name.c_str()) != 0)
+  if (renameat(fd_.get(), temporary_name(name).c_str(), fd_.get(), name.c_str()) != 0)
     fail(name, errno);
 }
 
@@ -207,15 +237,15 @@ std::string TraceDirectory::failure(const std::string &name, int error) const {
 }
 
 void TraceDirectory::fail(const std::string &name, int error) {
-  unlinkat(fd_, temporary_name(name).c_str(), 0);
+  unlinkat(fd_.get(), temporary_name(name).c_str(), 0);
   throw Error(failure(name, error));
 }
 
 void TraceDirectory::discard() noexcept {
   try {
-    unlinkat(fd_, temporary_name("trace.json").c_str(), 0);
+    unlinkat(fd_.get(), temporary_name("trace.json").c_str(), 0);
     if (made_ || cleared_)
-      remove_trace(fd_);
+      remove_trace(fd_.get());
     if (made_)
       rmdir(path_.c_str());
   } catch (const std::exception &) {

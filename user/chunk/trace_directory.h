@@ -2,6 +2,8 @@
 // Makes the directory of a trace, and writes its small files.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,14 +27,17 @@ class TraceDirectory {
 public:
   /// Makes `path`. Throws Error.
   TraceDirectory(const std::string &path, IfExists exists);
+  /// Makes a part of a rotated trace, the folder `name` in `whole`. Throws Error.
+  TraceDirectory(const TraceDirectory &whole, const std::string &name);
   ~TraceDirectory();
   TraceDirectory(const TraceDirectory &) = delete;
   TraceDirectory &operator=(const TraceDirectory &) = delete;
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
   const std::string &path() const { return path_; }
 
-  /// Removes the files of the trace that was there; anything else is left alone. Throws Error.
+  /// Removes the files of the trace that was there, and its parts; anything else is left alone.
+  /// Throws Error.
   void clear();
   /// Keeps room on the disk, as far as there is some, for `bytes` of the next file of that name.
   void reserve(const std::string &name, size_t bytes) noexcept;
@@ -41,17 +46,19 @@ public:
   void prepare_file(const std::string &name, const std::function<void(const Put &)> &produce);
   /// Gives a prepared file its name, in place of what had it. Throws Error.
   void put_in_place(const std::string &name);
+  /// Removes a part, except files that are not ours. Returns 0, or the error (errno).
+  int remove_part(const std::string &name) noexcept;
   /// Removes what is new, and the directory if we made it: the capture never began.
   void discard() noexcept;
 
 private:
   [[noreturn]] void fail(const std::string &name, int error);
-  void take_lock();
+  void open(int parent, const char *name);
   int new_file(const std::string &name);
   std::string failure(const std::string &name, int error) const;
 
   std::string path_;
-  int fd_ = -1;
+  UniqueFd fd_;
   int reserved_ = -1; ///< a file under the other name of reserved_name_
   std::string reserved_name_;
   bool made_ = false;    ///< the directory is ours

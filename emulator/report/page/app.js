@@ -20,13 +20,27 @@ import {latencyPage} from './latency.js';
 import {Whys} from './why.js';
 import {whyPage} from './why_page.js';
 import {stacksPage} from './stacks_page.js';
+import {differencesPage} from './differences.js';
 import {Marks} from './marks.js';
+import {Notes, notesPage} from './notes.js';
 import {ways, plainSlice} from './slices.js';
 import {byId} from './dom.js';
 import {duration} from './format.js';
 
-const FOLLOW_SELECTION = [0, 2, 6, 7]; // tabs: Selection, Latency, Why, Stacks
-const FOLLOW_RANGE = [0, 5, 6, 7];     // Selection, Waits, Why, Stacks
+/// The tabs. What one follows makes it anew. A click on a slice leaves a tab for the first one, unless
+/// the tab stays.
+const TABS = [
+  {title: 'Selection', page: app => into => app.details.show(into), follows: ['selection', 'range']},
+  {title: 'Threads', page: threadsPage, follows: []},
+  {title: 'Latency', page: latencyPage, follows: ['selection'], stays: true},
+  {title: 'Who', page: whoPage, follows: []},
+  {title: 'CPUs', page: cpusPage, follows: []},
+  {title: 'Waits', page: waitsPage, follows: ['range']},
+  {title: 'Why', page: whyPage, follows: ['selection', 'range']},
+  {title: 'Stacks', page: stacksPage, follows: ['selection', 'range']},
+  {title: 'Notes', page: notesPage, follows: []},
+  {title: 'Differences', page: differencesPage, follows: [], needs: trace => trace.header.against},
+];
 
 export class App {
   constructor(trace) {
@@ -43,17 +57,14 @@ export class App {
     this.selected = null; // {thread, slice}
     this.range = null;    // {from, to}
     this.marks = null;    // Marks
+    this.notes = new Notes(trace);
     this.view = new View(trace.from, trace.to, () => this.redraw());
     this.timeline = new Timeline(this);
     this.overview = new Overview(this);
     this.axis = new Axis(this);
     this.graphs = new Graphs(this);
     this.details = new Details(this);
-    this.panel = new Panel([
-      ['Selection', into => this.details.show(into)], ['Threads', threadsPage(this)],
-      ['Latency', latencyPage(this)], ['Who', whoPage(this)], ['CPUs', cpusPage(this)],
-      ['Waits', waitsPage(this)], ['Why', whyPage(this)], ['Stacks', stacksPage(this)],
-    ]);
+    this.panel = new Panel(TABS.filter(tab => !tab.needs || tab.needs(trace)).map(tab => ({...tab, show: tab.page(this)})));
     showLegend(byId('legend'), trace.header, this.colors);
   }
 
@@ -104,8 +115,7 @@ export class App {
       this.timeline.spacer.style.height = this.rows.height + 'px'; // there must be room to scroll
       this.timeline.reveal(this.rows.rowOf.get(selected.thread));
     }
-    if (FOLLOW_SELECTION.includes(this.panel.chosen))
-      this.panel.show();
+    this.panel.showIfFollows('selection');
     this.redraw();
   }
   /// Returns the slice of a thread at a time, null if it has no slice then.
@@ -152,11 +162,12 @@ export class App {
     this.view.set(start - room, end + room);
   }
 
-  /// Marks slices: {label, slices: [thread, slice, …]}; with `only`, hides the threads without one.
+  /// Marks slices: {label, slices: [thread, slice, …]}; with `only`, hides the threads without one,
+  /// but those of `also`.
   /// null marks nothing.
   mark(marked) {
     this.marks = marked && new Marks(this.trace, marked.label, marked.slices);
-    this.rows.only = marked?.only ? new Set(this.marks.byThread.keys()) : null;
+    this.rows.only = marked?.only ? new Set([...this.marks.byThread.keys(), ...marked.also ?? []]) : null;
     byId('marked').hidden = !marked;
     byId('marked').textContent = marked ? '✕ ' + (marked.only ? 'Only: ' : 'Marked: ') + marked.label : '';
     this.rows.build();
@@ -166,8 +177,7 @@ export class App {
   setRange(range) {
     this.range = range && {from: Math.max(this.trace.from, Math.min(range.from, range.to)),
                            to: Math.min(this.trace.to, Math.max(range.from, range.to))};
-    if (FOLLOW_RANGE.includes(this.panel.chosen))
-      this.panel.show();
+    this.panel.showIfFollows('range');
     this.redraw();
   }
 
@@ -181,7 +191,7 @@ export class App {
     }
     const time = this.timeline.timeAt(Math.max(x, NAMES));
     const found = this.sliceAt(row, time);
-    if (found && this.panel.chosen !== 2)
+    if (found && !this.panel.tab.stays)
       this.panel.choose(0);
     if (found)
       this.select(found, {reveal: row.type === 'thread'});
@@ -204,6 +214,13 @@ export class App {
     const time = row && this.timeline.timeAt(event.offsetX);
     const found = row && this.sliceAt(row, time);
     this.showTip(event, found ? this.words(row, found, time) : null);
+    this.showCursor();
+  }
+  /// Shows a line through all rows at the pointer.
+  showCursor() {
+    const cursor = byId('cursor');
+    cursor.hidden = !(this.pointer > NAMES);
+    cursor.style.left = this.pointer + 'px';
   }
   /// Shows a text beside the pointer; null hides it.
   showTip(event, text) {

@@ -40,6 +40,8 @@ export class Details {
     const line = this.commandLine(trace.threads[thread]);
     if (line)
       facts.push(['Command line', line]);
+    if (trace.threads[thread].summary?.cgroup)
+      facts.push(['Cgroup', trace.threads[thread].summary.cgroup]);
     if (state === MIXED)
       return [...facts, ['Times', this.mixText(trace.mixes.get(slice))]];
     facts.push([state === RUNNING ? 'CPU' : 'Last CPU',

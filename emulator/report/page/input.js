@@ -2,6 +2,7 @@
 // Handles mouse, touch and keys on the timeline.
 import {NAMES} from './layout.js';
 import {byId, element} from './dom.js';
+import {writeNote} from './notes.js';
 
 const NOTCH = 1 / 500;  // of a turn of the wheel
 const STILL = 4;        // CSS pixels: a press that moves less is a click
@@ -10,7 +11,8 @@ export const KEYS = [
   ['w s', 'zoom in and out'], ['a d', 'move left and right'], ['0', 'show the whole run'],
   ['← →', 'previous and next slice of the thread'], ['↑ ↓', 'the thread above and below'],
   ['e', 'go to who woke it'], ['q', 'go to who ran instead of it'], ['f', 'zoom to the selected slice'],
-  ['p', 'show the critical path, or hide it'], ['g', 'show the graphs of all threads, or hide them'], ['/', 'search'], ['Esc', 'clear marks, the range, then the selection'], ['?', 'this list'],
+  ['p', 'show the critical path, or hide it'], ['g', 'show the graphs of all threads, or hide them'], ['n', 'write a note'], ['/', 'search'],
+  ['Esc', 'clear marks, the range, then the selection'], ['?', 'this list'],
 ];
 const MOUSE = [
   ['Wheel', 'zoom where the pointer is; over the names: scroll'], ['Shift + wheel', 'move in time'],
@@ -93,7 +95,7 @@ export function handleKeys(app) {
     ArrowUp: () => app.step(-1), ArrowDown: () => app.step(1),
     e: () => app.follow('waker'), q: () => app.follow('instead'), f: () => app.zoomToSelected(),
     p: () => app.showCritical(!app.trace.critical.shown), g: () => app.graphs.toggle(),
-    '/': () => byId('search').focus(), '?': () => byId('help').showModal(),
+    n: () => writeNote(app), '/': () => byId('search').focus(), '?': () => byId('help').showModal(),
     Escape: () => app.marks ? app.mark(null) : app.range ? app.setRange(null) : app.select(null),
   };
   document.addEventListener('keydown', event => {

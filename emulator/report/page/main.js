@@ -6,6 +6,7 @@ import {App} from './app.js';
 import {SORTS} from './rows.js';
 import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './input.js';
 import {keepPlace} from './place.js';
+import {savePicture} from './picture.js';
 import {byId, element} from './dom.js';
 import {duration, count, counted} from './format.js';
 
@@ -13,7 +14,8 @@ function showHead(trace) {
   const {summary} = trace;
   const command = summary.command.join(' ') || summary.trace;
   const [program, ...rest] = summary.command.length ? summary.command : [summary.trace];
-  const short = [program.replace(/.*\/(?=.)/, ''), ...rest].join(' ');
+  const {against} = trace.header;
+  const short = against ? against.traces.map(name => name.replace(/.*\/(?=.)/, '')).join(' against ') : [program.replace(/.*\/(?=.)/, ''), ...rest].join(' ');
   byId('title').textContent = short;
   byId('title').title = command;
   document.title = short + ' – ovnitrace';
@@ -74,6 +76,7 @@ function setUpTools(app) {
   };
   byId('marked').onclick = () => app.mark(null);
   byId('whole').onclick = () => app.view.showWhole();
+  byId('png').onclick = () => savePicture(app);
   byId('theme').onclick = () => app.toggleTheme();
   byId('help-button').onclick = () => byId('help').showModal();
 }
@@ -104,6 +107,8 @@ async function start() {
   new ResizeObserver(() => app.redraw()).observe(byId('left'));
   setUpPrint(app);
   byId('loading').hidden = true;
+  if (header.against)
+    app.panel.open('Differences');
   app.draw();
   window.ovnitrace = app.api();
   keepPlace(app);

@@ -3,11 +3,11 @@
 import {byId, element} from './dom.js';
 
 export class Panel {
-  /// `pages`: [[title, show(element)]].
+  /// `pages`: [{title, show(element), follows: [what changes it]}].
   constructor(pages) {
     this.pages = pages;
     this.page = byId('pages');
-    this.tabs = pages.map(([title], n) => {
+    this.tabs = pages.map(({title}, n) => {
       const tab = element('button', {type: 'button', role: 'tab', id: 'tab-' + n, onclick: () => this.choose(n),
                                      'aria-controls': 'pages'}, title);
       tab.addEventListener('keydown', event => {
@@ -35,7 +35,17 @@ export class Panel {
     this.page.scrollTop = 0;
     this.show();
   }
+  open(title) {
+    this.choose(this.pages.findIndex(page => page.title === title));
+  }
+  get tab() {
+    return this.pages[this.chosen];
+  }
   show() {
-    this.pages[this.chosen][1](this.page);
+    this.tab.show(this.page);
+  }
+  showIfFollows(what) {
+    if (this.tab.follows.includes(what))
+      this.show();
   }
 }

@@ -20,20 +20,28 @@ export function placeOf(app) {
   if (selected)
     words.set('at', selected.thread + '@' + trace.start[selected.slice]);
   if (panel.chosen)
-    words.set('tab', panel.pages[panel.chosen][0]);
+    words.set('tab', panel.tab.title);
   if (rows.sort !== 'process')
     words.set('sort', rows.sort);
   if (rows.search)
     words.set('search', rows.search);
+  for (const {time, text} of app.notes.own)
+    words.append('note', time + ':' + text);
   return words.toString();
 }
 
 /// Goes to a place. Leaves out what the fragment does not say, or says wrong.
 export function goToPlace(app, fragment) {
   const words = new URLSearchParams(fragment), {rows, panel, trace} = app;
-  const sort = words.get('sort'), tab = panel.pages.findIndex(([title]) => title === words.get('tab'));
+  const sort = words.get('sort'), tab = panel.pages.findIndex(({title}) => title === words.get('tab'));
   if (sort && Object.hasOwn(SORTS, sort))
     rows.sort = sort;
+  app.notes.own = [];
+  for (const note of words.getAll('note')) {
+    const [, time, text] = /^(\d{1,16}):(.+)$/s.exec(note) ?? [];
+    if (text && Number(time) >= trace.from && Number(time) <= trace.to)
+      app.notes.add(Number(time), text);
+  }
   rows.search = words.get('search') ?? rows.search;
   document.getElementById('search').value = rows.search;
   document.getElementById('sort').value = rows.sort;

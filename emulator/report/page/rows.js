@@ -8,11 +8,14 @@ const IDLE_MANY = 40; // threads
 
 export const SORTS = {
   process: 'process',
+  cgroup: 'cgroup',
   running: 'time running',
   waiting: 'time waiting for a CPU',
   latency: 'longest wakeup latency',
   name: 'name',
 };
+
+const GROUPED = ['process', 'cgroup']; // rows below heads
 
 /// Matches "cooling>1ms" and "running>=5%".
 const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
@@ -39,6 +42,7 @@ export class Rows {
     this.processes = this.groups();
     if (trace.summary.all_threads)
       this.orderAsInfo();
+    this.cgroups = this.groupsByCgroup();
     this.search = '';
     this.only = null; // threads (indices) that a click chose, null: all
     this.sort = 'process';
@@ -81,6 +85,19 @@ export class Rows {
     return all;
   }
 
+  /// Makes a group of each cgroup, by name. Threads keep the order of processes.
+  groupsByCgroup() {
+    const all = new Map();
+    for (const thread of this.shown) {
+      const name = thread.summary.cgroup ?? 'cgroup not known', key = thread.node + ' ' + name;
+      if (!all.has(key))
+        all.set(key, {name, threads: [], folded: false});
+      all.get(key).threads.push(thread);
+      thread.cgroup = all.get(key);
+    }
+    return [...all.values()].sort((a, b) => a.name.localeCompare(b.name));
+  }
+
   /// Sorts processes. The first processes of a whole machine are the kernel's threads, so those
   /// that ran longest come first instead.
   orderAsInfo() {
@@ -101,7 +118,8 @@ export class Rows {
       const holds = condition(word);
       return holds ? holds(thread) :
           thread.name.toLowerCase().includes(word) || String(thread.tid).startsWith(word) ||
-          String(thread.pid).startsWith(word) || (process.name ?? '').toLowerCase().includes(word);
+          String(thread.pid).startsWith(word) || (process.name ?? '').toLowerCase().includes(word) ||
+          (thread.summary.cgroup ?? '').toLowerCase().includes(word);
     });
   }
 
@@ -115,7 +133,7 @@ export class Rows {
   }
 
   sorted(threads) {
-    if (this.sort === 'process')
+    if (GROUPED.includes(this.sort))
       return threads;
     const key = this.sortKey();
     return [...threads].sort(key ? (a, b) => key(a) - key(b)
@@ -135,17 +153,16 @@ export class Rows {
         this.trace.cpus.forEach((_, cpu) => add({type: 'cpu', cpu}));
     }
     this.matching = this.sorted(this.shown.filter(thread => this.matches(thread)));
-    const by = new Map();
-    if (this.sort === 'process') {
-      for (const thread of this.matching) {
-        if (!by.has(thread.process))
-          by.set(thread.process, []);
-        by.get(thread.process).push(thread);
-      }
-      for (const [process, threads] of by) {
-        if (process.threads.length > 1) // one thread says it all
-          add({type: 'process', process, count: threads.length});
-        if (!process.folded || process.threads.length === 1)
+    if (GROUPED.includes(this.sort)) {
+      const groups = this.sort === 'process' ? this.processes : this.cgroups;
+      const by = new Map(groups.map(group => [group, []]));
+      for (const thread of this.matching)
+        by.get(thread[this.sort]).push(thread);
+      for (const [group, threads] of by) {
+        const needsHead = this.sort === 'cgroup' || group.threads.length > 1; // one thread says it all
+        if (threads.length && needsHead)
+          add({type: 'process', process: group, count: threads.length});
+        if (!group.folded || !needsHead)
           threads.forEach(thread => add({type: 'thread', thread: thread.index}));
       }
     } else {
@@ -163,7 +180,7 @@ export class Rows {
     this.build();
   }
   foldAll(folded) {
-    this.processes.forEach(process => process.folded = folded);
+    [...this.processes, ...this.cgroups].forEach(group => group.folded = folded);
     this.build();
   }
   /// Makes sure that a thread has a row, whatever was searched or folded.
@@ -171,7 +188,7 @@ export class Rows {
     if (this.rowOf.has(thread))
       return;
     const one = this.trace.threads[thread];
-    one.process.folded = false;
+    one.process.folded = one.cgroup.folded = false;
     if (!this.matches(one)) {
       this.search = '';
       this.only = null;

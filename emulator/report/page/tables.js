@@ -4,8 +4,8 @@ import {element, button} from './dom.js';
 
 const ROWS_MOST = 300; // of a table: more are slow, and nobody reads them
 
-/// `columns`: [{title, value(row), text(row), words, click(row)}], with `words` for columns of
-/// texts. Returns the table, and a line that says what is left out.
+/// `columns`: [{title, value(row), text(row), words, wraps, click(row)}], with `words` for columns of
+/// texts, and `wraps` where these may take several lines. Returns the table, and a line that says what is left out.
 export class SortedTable {
   constructor(columns, {sort = 0, down = true, isSelected = () => false} = {}) {
     this.columns = columns;
@@ -51,7 +51,7 @@ export class SortedTable {
   line(row) {
     return element('tr', {className: this.isSelected(row) ? 'selected' : ''}, ...this.columns.map(column => {
       const text = column.text ? column.text(row) : String(column.value(row));
-      const cell = element('td', {className: column.words ? 'text' : '', title: column.words ? text : ''});
+      const cell = element('td', {className: (column.words ? 'text' : '') + (column.wraps ? ' wraps' : ''), title: column.words ? text : ''});
       cell.append(column.click && column.can?.(row) !== false ?
           button(text, () => column.click(row), {className: 'link'}) : text);
       return cell;

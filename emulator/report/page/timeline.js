@@ -5,6 +5,7 @@ import {fitCanvas} from './dom.js';
 import {NAMES} from './layout.js';
 import {drawArrows} from './arrows.js';
 import {drawMarks} from './marks.js';
+import {drawNotes} from './notes.js';
 
 const GAP = 3;         // CSS pixels between rows
 const TEXT_LEAST = 44; // CSS pixels of a slice that gets a text
@@ -70,6 +71,7 @@ export class Timeline {
       this.decorate(row);
     this.drawRange(height);
     this.drawSelected();
+    drawNotes(this, height);
     drawArrows(this);
     context.restore();
     context.fillStyle = colors.ui('line');
@@ -270,6 +272,12 @@ export class Timeline {
     return 37;
   }
 
+  /// Returns in which of two compared runs a thread is.
+  side(node) {
+    const {header, summary} = this.app.trace;
+    return header.against ? summary.nodes[node] + ' · ' : '';
+  }
+
   drawName(row) {
     const {colors, trace, selected} = this.app, {context} = this;
     const y = row.top - this.top;
@@ -282,11 +290,12 @@ export class Timeline {
       const folded = row.type === 'head' ? row.folded : row.process.folded;
       context.fillStyle = colors.ui('soft');
       context.fillText(folded ? '▸' : '▾', 8, y + row.height / 2);
+      const isProcess = row.type === 'process' && row.process.pid !== undefined; // else a cgroup
       name = row.type === 'head' ? 'CPUs' : row.process.name || 'process ' + row.process.pid;
       note = row.type === 'head' ? String(trace.cpus.length) :
-          'pid ' + row.process.pid + ' · ' + row.count + (row.count === 1 ? ' thread' : ' threads');
+          (isProcess ? this.side(row.process.node) + 'pid ' + row.process.pid + ' · ' : '') + row.count + (row.count === 1 ? ' thread' : ' threads');
       x = 22;
-      if (row.type === 'process')
+      if (isProcess)
         x = this.drawSwatch(row.process, y);
     } else if (row.type === 'cpu') {
       name = trace.cpuName(row.cpu);
@@ -296,7 +305,7 @@ export class Timeline {
       if (thread.process.threads.length === 1)
         x = this.drawSwatch(thread.process, y);
       name = thread.name || 'thread';
-      note = String(thread.tid) + (thread.coarse ? ' ≈' : '');
+      note = this.side(thread.node) + String(thread.tid) + (thread.coarse ? ' ≈' : '');
     }
     context.save();
     context.beginPath();

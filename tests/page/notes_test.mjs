@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Notes and marks at times: emulator/report/page/notes.js and picture.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {pictureOf} from '../../emulator/report/page/picture.js';
+import {rowsOf} from './fake.mjs';
+import {makeApp} from './fake_app.mjs';
+
+function open() {
+  const made = makeApp({header: {marks: [{time: 1400, text: 'new config'}]}}), page = made.byId('pages');
+  made.app.panel.open('Notes');
+  const press = text => page.all('button').find(button => button.text === text).onclick();
+  const write = text => {
+    page.all('input')[0].value = text;
+    press('Add');
+  };
+  return {...made, page, press, write, shown: () => rowsOf(page.all('table')[0]).slice(1)};
+}
+
+test('a note is at the range, else the slice, else the middle, in order with the marks', () => {
+  const {app, write, shown, press, page} = open();
+  assert.deepEqual(shown(), ['0.000\u2009001\u2009400 s | new config | mark']);
+  write('  ');
+  write('middle');
+  app.select({thread: 0, slice: 1});
+  write('slice');
+  app.setRange({from: 1100, to: 1300});
+  write('range');
+  assert.equal(page.all('input')[0].value, '');
+  assert.deepEqual(app.notes.list, [{time: 1100, text: 'range'}, {time: 1200, text: 'slice'}, {time: 1400, text: 'new config'},
+                                    {time: 1500, text: 'middle'}]);
+  page.all('button').find(one => one.attributes['aria-label'] === 'Remove slice').onclick();
+  assert.deepEqual(shown().map(row => row.split(' | ')[1]), ['range', 'new config', 'middle']);
+  app.view.set(1000, 1200);
+  press('0.000\u2009001\u2009400 s');
+  assert.deepEqual([app.view.from, app.view.to], [1300, 1500]);
+  for (let n = 2; n < 20; n++)
+    write('n' + n);
+  assert.equal(page.all('button').find(button => button.text === 'Add').disabled, true);
+  assert.equal(app.notes.add(1000, 'too many'), false);
+});
+
+test('notes are lines through the rows, with texts that do not overlap', () => {
+  const {app, draw, canvas} = open();
+  app.notes.add(1405, 'near');
+  app.notes.add(1900, 'far');
+  app.redraw();
+  draw();
+  const texts = canvas.calls.filter(call => /^fillText (new config|near|far) /.test(call));
+  assert.deepEqual(texts.map(call => call.split(' ').slice(1, -3).join(' ')), ['new config', 'far']);
+  const dashes = x => canvas.calls.filter(call => call.startsWith('fillRect ' + x + ' ') && call.includes(' 1 3 ')).length;
+  assert.deepEqual([370, 372, 570].map(dashes), [50, 50, 50]);
+});
+
+test('a picture has the visible parts of the timeline below each other', () => {
+  const {app, byId} = makeApp();
+  Object.entries({overview: 54, axis: 26, graphs: 68, rows: 300}).forEach(([id, height]) =>
+      Object.assign(byId(id), {width: id === 'rows' ? 600 : 610, height}));
+  const picture = pictureOf(app);
+  const drawn = picture.calls.filter(call => call.startsWith('drawImage')).map(call => call.split(' ').slice(-2));
+  assert.deepEqual([picture.width, picture.height], [610, 448]);
+  assert.deepEqual(drawn, [['0', '0'], ['0', '54'], ['0', '80'], ['0', '148']]);
+  app.graphs.toggle();
+  assert.equal(pictureOf(app).height, 380);
+});
