@@ -13,9 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the thread (index in the page) and the times of the longest part with a cause, null if
-/// there is none. `first`: index of the run's first thread. `shift`: ns, from the run's clock to
-/// the page.
+/// Returns the thread (index in the page) and the times of the longest part with a cause, or null.
+/// `first`: index of the run's first thread. `shift`: ns, from the run's clock to the page.
 Json place(const RunTimes &run, const TimeCause &cause, size_t first, int64_t shift) {
   const auto found = run.longest.find(cause);
   if (found == run.longest.end())

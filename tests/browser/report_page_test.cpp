@@ -382,6 +382,42 @@ TEST_F(ReportPage, ComparesTwoRunsAndShowsBothPlaces) {
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 
+TEST_F(ReportPage, IsUsedWithoutAMouse) {
+  build();
+  open();
+  EXPECT_EQ(evaluate("(r => Math.round(r.clientHeight))(document.getElementById('rows'))"),
+            evaluate("document.getElementById('scroller').clientHeight"))
+      << "the rows have all the room from the start";
+  EXPECT_EQ(
+      evaluate("[...document.querySelectorAll('button, select, input, canvas, [role]')]"
+               ".filter(one => one.offsetParent && !one.ariaHidden && !one.closest('#legend') "
+               "&& !(one.innerText || one.ariaLabel || one.title || one.labels?.length || "
+               "one.id === 'rows' || one.role)).map(one => one.outerHTML)"),
+      json::array())
+      << "each has a name";
+  browser->press("ArrowDown");
+  EXPECT_EQ(text("#pages dl").find("Thread left (11)"), 0u) << text("#pages dl");
+  browser->press("ArrowDown");
+  browser->press("r");
+  browser->press("ArrowRight");
+  browser->press("r");
+  EXPECT_NE(text("#pages").find("Range of"), std::string::npos) << text("#pages");
+  for (int tab = 0; tab < 9; tab++) {
+    choose_tab(tab);
+    EXPECT_EQ(evaluate("[...document.querySelectorAll('#pages th')]"
+                       ".filter(head => head.scope !== 'col').length"),
+              0)
+        << "tab " << tab;
+    EXPECT_LE(evaluate("(t => t.scrollWidth - t.clientWidth)(document.getElementById('tabs'))"), 0);
+  }
+  evaluate("document.getElementById('tab-3').focus()");
+  browser->press("ArrowRight");
+  EXPECT_EQ(evaluate("document.activeElement.id"), "tab-4");
+  EXPECT_NE(text("#pages").find("CPU 0 1.000 ms"), std::string::npos) << text("#pages");
+  EXPECT_EQ(evaluate("document.getElementById('legend').querySelectorAll('canvas').length"), 7);
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
 TEST_F(ReportPage, NamesThatAreHtmlAndScriptRunNothing) {
   auto &cpu = trace.cpu(0).at(0).start();
   cpu.id(1, 11, 11, "<script>x=1").id(2, 22, 22, "<img onerror=x>").id(3, 33, 33, "</script><b>");

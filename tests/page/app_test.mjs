@@ -334,6 +334,12 @@ test('keys do what the list of keys says', () => {
   assert.deepEqual(pressed('f'), [1110, 1590]);
   key('p');
   assert.equal(app.trace.critical.shown, false);
+  key('r');
+  assert.deepEqual(app.range, {from: 1200, to: 1500}, 'the slice');
+  key('ArrowRight');
+  key('r');
+  assert.deepEqual(app.range, {from: 1200, to: 1550}, 'both');
+  key('ArrowLeft');
   app.setRange({from: 1200, to: 1300});
   assert.deepEqual([selected('Escape'), app.range], [[0, 1], null]);
   assert.equal(selected('Escape'), null);
@@ -365,6 +371,7 @@ a d: move left and right
 e: go to who woke it
 q: go to who ran instead of it
 f: zoom to the selected slice
+r: select its time as a range, or extend the range to it
 p: show the critical path, or hide it
 g: show the graphs of all threads, or hide them
 n: write a note

@@ -64,7 +64,7 @@ test('the head says what was run, on what, and what the answer is', async () => 
   assert.deepEqual([text('notice'), byId.notice.hidden, byId.loading.hidden, byId['critical-label'].hidden], ['', true, true, true]);
   assert.ok(removed.length > 2, 'the data are in several blocks');
   assert.deepEqual(removed, removed.map((_, n) => n));
-  assert.deepEqual(observed, ['left']);
+  assert.deepEqual(observed, ['left', 'scroller']);
   assert.deepEqual(api.view(), {from_ns: 0, to_ns: 10});
   assert.ok(byId.rows.calls.length > 10, 'it is drawn');
   assert.ok(byId.help.children.length);

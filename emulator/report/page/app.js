@@ -181,6 +181,14 @@ export class App {
     this.redraw();
   }
 
+  /// Makes the range reach over the selected slice, too.
+  extendRange() {
+    if (!this.selected)
+      return;
+    const from = this.trace.start[this.selected.slice], to = this.trace.end(this.selected.slice);
+    this.setRange({from: Math.min(from, this.range?.from ?? from), to: Math.max(to, this.range?.to ?? to)});
+  }
+
   click(x, y) {
     const row = this.timeline.rowAt(y);
     if (!row)

@@ -159,16 +159,16 @@ export class Details {
                           button('Zoom to it', () => this.app.view.set(range.from, range.to)),
                           button('Clear (Esc)', () => this.app.setRange(null))));
     const states = element('table', {id: 'range-states'}, element('thead', {}, element('tr', {},
-        element('th', {}, 'State'), element('th', {}, 'Time of ' + counted(threads.length, 'thread')),
-        element('th', {}, 'Share'))));
+        element('th', {scope: 'col'}, 'State'), element('th', {scope: 'col'}, 'Time of ' + counted(threads.length, 'thread')),
+        element('th', {scope: 'col'}, 'Share'))));
     for (const s of trace.countedStates)
       states.append(element('tr', {}, element('td', {}, chip(colors.css[s]), stateNames[s]),
                             element('td', {}, duration(total[s])),
                             element('td', {}, percent(total[s], alive))));
     into.append(states);
     if (trace.cpus.length && !trace.header.coarse_threads) {
-      const cpus = element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'CPU'),
-          element('th', {}, 'Busy with them'), element('th', {}, 'Share'))));
+      const cpus = element('table', {}, element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'CPU'),
+          element('th', {scope: 'col'}, 'Busy with them'), element('th', {scope: 'col'}, 'Share'))));
       trace.cpus.slice(0, 64).forEach((_, cpu) => {
         const busy = runs.busyNs(cpu, range.from, range.to);
         cpus.append(element('tr', {}, element('td', {}, trace.cpuName(cpu)), element('td', {}, duration(busy)),
@@ -180,8 +180,8 @@ export class Details {
   }
 
   showBusiest(into, threads) {
-    const table = element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Thread'),
-        element('th', {}, 'Running'), element('th', {}, 'Cooling'), element('th', {}, 'Warming'))));
+    const table = element('table', {}, element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'Thread'),
+        element('th', {scope: 'col'}, 'Running'), element('th', {scope: 'col'}, 'Cooling'), element('th', {scope: 'col'}, 'Warming'))));
     threads.sort((a, b) => b.times[RUNNING] - a.times[RUNNING]);
     for (const {thread, times} of threads.slice(0, 20))
       table.append(element('tr', {}, element('td', {}, button(nameOf(thread), () => this.app.showThread(thread.index), {className: 'link'})),

@@ -11,6 +11,7 @@ export const KEYS = [
   ['w s', 'zoom in and out'], ['a d', 'move left and right'], ['0', 'show the whole run'],
   ['← →', 'previous and next slice of the thread'], ['↑ ↓', 'the thread above and below'],
   ['e', 'go to who woke it'], ['q', 'go to who ran instead of it'], ['f', 'zoom to the selected slice'],
+  ['r', 'select its time as a range, or extend the range to it'],
   ['p', 'show the critical path, or hide it'], ['g', 'show the graphs of all threads, or hide them'], ['n', 'write a note'], ['/', 'search'],
   ['Esc', 'clear marks, the range, then the selection'], ['?', 'this list'],
 ];
@@ -94,7 +95,7 @@ export function handleKeys(app) {
     ArrowLeft: () => app.follow('previous'), ArrowRight: () => app.follow('next'),
     ArrowUp: () => app.step(-1), ArrowDown: () => app.step(1),
     e: () => app.follow('waker'), q: () => app.follow('instead'), f: () => app.zoomToSelected(),
-    p: () => app.showCritical(!app.trace.critical.shown), g: () => app.graphs.toggle(),
+    r: () => app.extendRange(), p: () => app.showCritical(!app.trace.critical.shown), g: () => app.graphs.toggle(),
     n: () => writeNote(app), '/': () => byId('search').focus(), '?': () => byId('help').showModal(),
     Escape: () => app.marks ? app.mark(null) : app.range ? app.setRange(null) : app.select(null),
   };

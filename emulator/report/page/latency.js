@@ -59,7 +59,7 @@ function histogram(counts, figures, color) {
 
 function figuresTable(rows) {
   const table = element('table', {}, element('thead', {}, element('tr', {},
-      ...['', 'Wakeups', 'p50', 'p99', 'max'].map(text => element('th', {}, text)))));
+      ...['', 'Wakeups', 'p50', 'p99', 'max'].map(text => element('th', {scope: 'col'}, text)))));
   for (const [name, figures] of rows)
     table.append(element('tr', {}, element('td', {}, name), element('td', {}, count(figures.count)),
                          ...['p50', 'p99', 'max'].map(key => element('td', {}, duration(figures[key])))));

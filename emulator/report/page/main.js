@@ -104,7 +104,8 @@ async function start() {
   handleAxis(app);
   handleKeys(app);
   fillHelp();
-  new ResizeObserver(() => app.redraw()).observe(byId('left'));
+  const resized = new ResizeObserver(() => app.redraw());
+  ['left', 'scroller'].forEach(id => resized.observe(byId(id))); // the graphs above take room, too
   setUpPrint(app);
   byId('loading').hidden = true;
   if (header.against)
