@@ -15,7 +15,8 @@ namespace {
 using Records = std::vector<ftrace_record>;
 
 bool same(const Records &a, const Records &b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0);
 }
 
 /// A whole chunk, with births that are long before, and times of all 64 bits.

@@ -44,7 +44,12 @@ void expect_runs(const Example &example) {
   const std::string source = dir / (cpp ? "app.cpp" : "app.c");
   std::ofstream(source) << example.text;
   const std::string include = fs::absolute(fs::path(__FILE__).parent_path() / "../../include");
-  const std::string compile = std::string(cpp ? "g++" : "gcc") + " -Wall -Wextra -Werror -I'" +
+#ifdef __SANITIZE_ADDRESS__
+  const std::string as_library = " -fsanitize=address"; // its runtime must be loaded first
+#else
+  const std::string as_library;
+#endif
+  const std::string compile = (cpp ? "g++" : "gcc") + as_library + " -Wall -Wextra -Werror -I'" +
                               include + "' -o '" + dir / "app" + "' '" + source + "' -L'" +
                               build().string() + "' -lovnitrace -Wl,-rpath,'" + build().string() +
                               "'";

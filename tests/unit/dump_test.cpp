@@ -304,6 +304,7 @@ TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
 
 TEST(Dump, FitsTheLargestValues) {
   Catalog catalog;
+  catalog.hosts.push_back({"h"});
   catalog.threads.push_back({.tid = UINT32_MAX, .name = std::string(1000, 'x')});
   catalog.cpus.push_back({.index = UINT16_MAX});
   const DumpLine line(catalog);

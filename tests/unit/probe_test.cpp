@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,10 +94,11 @@ TEST(ElfFile, ReportsTheProbesOfTheLibrary) {
   const auto file = read_elf_file(fd.get());
   ASSERT_TRUE(file);
   EXPECT_EQ(file->not_understood, 0u);
-  int kinds[3] = {0, 0, 0};
+  std::map<int, int> kinds;
   for (const Probe &probe : file->probes)
     kinds[probe.what.kind]++;
   EXPECT_GE(kinds[USER_PROBE_EVENT], 1);
+  EXPECT_GE(kinds[USER_PROBE_FIRE], 1);
   EXPECT_EQ(kinds[USER_PROBE_ENABLE], 1);
   EXPECT_EQ(kinds[USER_PROBE_DISABLE], 1);
   EXPECT_TRUE(std::is_sorted(file->probes.begin(), file->probes.end(),
