@@ -30,11 +30,17 @@ extern "C" __attribute__((noipa)) long nap_on(uint64_t stack) {
                : "r12", "rcx", "r11", "memory");
   return result;
 }
+/// Maps memory, with a page behind it that nobody may read: what lies there would else be read as a
+/// return address, and 0 is the end of a stack.
+static void *map(size_t size, int protection) {
+  char *memory = (char *)mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(memory, size, protection);
+  return memory;
+}
 int main() {
   const size_t size = 1 << 16;
-  void *zeros = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  void *ones = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  void *closed = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *zeros = map(size, PROT_READ | PROT_WRITE), *ones = map(size, PROT_READ | PROT_WRITE);
+  void *closed = map(size, PROT_NONE);
   memset(ones, 0xff, size);
   const uint64_t stacks[] = {0, 1, 7, 4096, (uint64_t)zeros, (uint64_t)zeros + 3,
                              (uint64_t)zeros + size - 4, (uint64_t)ones, (uint64_t)ones + size - 8,

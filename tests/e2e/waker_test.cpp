@@ -61,10 +61,9 @@ TEST_F(Waker, OfAPacketOnALoopbackDeviceIsItsSender) {
       EXPECT_FALSE(by_thread) << waker << " at " << event.time;
     }
   }
-  for (const char *name : {"asker", "answerer"}) {
-    EXPECT_GE(by_sender[named[name]], 100u) << name << ": of 200 packets";
-    EXPECT_LE(by_others[named[name]], 20u) << name << ": in other ways";
-  }
+  // Who is woken may preempt the sender, and send the next byte before that waits for it.
+  EXPECT_GE(by_sender[named["asker"]] + by_sender[named["answerer"]], 150u) << "of 400 packets";
+  EXPECT_LE(by_others[named["asker"]] + by_others[named["answerer"]], 20u) << "in other ways";
   EXPECT_GE(by_others[named["patient"]], 5u) << "of 10 timeouts";
 }
 
