@@ -27,8 +27,8 @@ std::vector<std::string> sort_words();
 /// Equal ones are in row order.
 std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &word);
 
-/// Returns the main thread of each thread's process: indices into Catalog::threads. Its name is that
-/// of the process. It may be outside the cut.
+/// Returns the main thread of each thread's process: indices into Catalog::threads. Its name is
+/// that of the process. It may be outside the cut.
 std::vector<uint32_t> main_threads(const Catalog &catalog);
 
 /// Groups the threads that the cut keeps. The largest group comes first; equal ones are in row
