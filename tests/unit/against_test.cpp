@@ -67,5 +67,22 @@ TEST_F(AgainstTest, AMarkAlignsThem) {
   EXPECT_THROW(compared(a, b, "stop"), Error);
 }
 
+TEST_F(AgainstTest, TheLongestSectionAlignsThem) {
+  const auto with_sections = [&](uint64_t longest) {
+    return trace([=](TraceBuilder &builder) {
+      auto &cpu = builder.cpu(0).at(1000 * kMs).start().id(1, 11, 11, "app").dispatch(1);
+      for (const uint64_t begin : {1010 * kMs, longest, 1090 * kMs}) {
+        cpu.at(begin).record(FTrace_EVT_user_event_13, 1, 7);
+        cpu.at(begin + (begin == longest ? 5 : 2) * kMs).record(FTrace_EVT_user_event_14, 1, 7);
+      }
+      cpu.at(1100 * kMs).end(1, 11).stop();
+    });
+  };
+  query.section = 7;
+  const std::string a = with_sections(1050 * kMs), b = with_sections(1030 * kMs);
+  EXPECT_EQ(compared(a, b).shift, 20 * int64_t(kMs));
+  EXPECT_EQ(compared(b, a).shift, -20 * int64_t(kMs));
+}
+
 } // namespace
 } // namespace ovnitrace
