@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Says whether a thread was woken by a packet of the running thread. A packet to an address of the
- * same machine uses a loopback device: the sender puts it into a queue, and a soft
- * interrupt takes it out and wakes who waits for it. The soft interrupt nearly always runs at once,
- * while the sender is still the running thread. That alone proves nothing: it may handle another
- * packet. bpf/causes.bpf.c therefore notes the sender of each packet, and marks the CPU's staging
- * area while a packet of the running thread is handled.
+ * same machine uses a loopback device: the sender puts it into a queue, and a soft interrupt takes
+ * it out and wakes who waits for it. The soft interrupt nearly always runs at once, while the
+ * sender is still the running thread. That alone proves nothing: it may handle another packet.
+ * bpf/causes.bpf.c therefore notes the sender of each packet, and marks the CPU's staging area
+ * while a packet of the running thread is handled.
  */
 #ifndef OVNITRACE_PACKETS_H
 #define OVNITRACE_PACKETS_H

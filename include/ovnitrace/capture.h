@@ -285,9 +285,8 @@ struct life_record {
 	__u32 arg;
 	__u16 outside;	/* 1: outside a region of --control: who the thread is, and no event */
 	__u16 has_cpus; /* 1: `cpus` says which the thread may use */
-	__u32 parent;	/* LIFE_SNAPSHOT, LIFE_ENTER of a main thread: a tid of the process's parent
-			 */
-	__u32 unused;
+	__u32 parent;	/* LIFE_SNAPSHOT, LIFE_ENTER of a main thread: tid of its parent */
+	__u32 unused;	/* alignment of what follows */
 	char comm[CAPTURE_COMM_LEN];
 	__u64 cgroup; /* LIFE_NEW, LIFE_SNAPSHOT, LIFE_ENTER, LIFE_NAME, LIFE_CGROUP: the key of its
 		       * cgroup, CAPTURE_CGROUP_KEY_SHIFT; 0: not known */
