@@ -45,6 +45,12 @@ protected:
     });
   }
 
+  /// Before version 20, Debian's Node.js has builtins without symbols, behind which nothing is
+  /// seen.
+  int version_of_node() {
+    return std::stoi(run({.argv = {"node", "-p", "process.versions.node"}}).out);
+  }
+
 private:
   std::set<std::string> pids_;
 };
@@ -64,6 +70,11 @@ for (let n = 0; n < 300; n++) outerWork();
               "' && exec node --perf-basic-prof --interpreted-frames-native-stack app.js"},
          {"--stacks=user"});
   const auto stacks = stacks_with("innerNap");
+  if (version_of_node() < 20) {
+    EXPECT_TRUE(any_has(stacks_with("AtomicsWait"), {";[frames missing];", "AtomicsWait"}));
+    EXPECT_EQ(stacks.size(), 0u) << "docs/stacks.md says that it shows none";
+    return;
+  }
   EXPECT_TRUE(any_has(stacks, {"outerWork", ";[frames missing];", "innerNap"}))
       << "of " << stacks.size() << " stacks";
 }

@@ -109,7 +109,7 @@ TEST_F(ManPage, IsRenderedWithoutWarnings) {
               "");
   EXPECT_EQ(test::output_of("mandoc -Tlint -Wwarning " + dir.path() + "/* 2>&1"), "");
   EXPECT_EQ(test::output_of("for page in " + dir.path() +
-                            "/*; do man --warnings -l $page 2>&1 >/dev/null; done"),
+                            "/*; do LC_ALL=C.UTF-8 man --warnings -l $page 2>&1 >/dev/null; done"),
             "");
 }
 
