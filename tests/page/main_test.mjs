@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The start of the page, from the data in it: emulator/report/page/main.js and data.js.
 import assert from 'node:assert/strict';
-import {deflateRawSync} from 'node:zlib';
+import {Duplex} from 'node:stream';
 import test from 'node:test';
+import {createInflateRaw, deflateRawSync} from 'node:zlib';
 import {Varints} from '../../emulator/report/page/data.js';
 import {makeApp} from './fake_app.mjs';
 import {fakeDocument, varints} from './fake.mjs';
+
+// The Node.js of Debian 12 has no 'deflate-raw', which all browsers have.
+try {
+  new DecompressionStream('deflate-raw');
+} catch {
+  globalThis.DecompressionStream = class {
+    constructor() {
+      return Duplex.toWeb(createInflateRaw());
+    }
+  };
+}
 
 /// Starts a page with one thread, and returns what was made. The data are in blocks of 90 letters.
 let pages = 0;
