@@ -343,6 +343,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	if (unlikely(!facts))
 		return 0;
 	waker = facts->waker;
+	facts->waker = 0; /* the next wakeup has its own, or none if the kernel skips on_waking() */
 	if (needed_fits & FITS_CPU && !is_traced(tid))
 		return 0;
 	if (unlikely(!(waker & WAKER_SEEN))) {

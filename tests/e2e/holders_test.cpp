@@ -33,6 +33,15 @@ json trace_json(const std::string &trace) {
   return json::parse(read_text(trace + "/trace.json"));
 }
 
+/// Writes out holders for a message.
+std::string text_of(const Holders &holders) {
+  std::string text;
+  for (const auto &[tid, ns] : holders)
+    text +=
+        (tid == kUnknown ? "unknown" : std::to_string(tid)) + " " + std::to_string(ns) + " ns, ";
+  return text;
+}
+
 } // namespace
 
 class HoldersOf : public CaptureTest {
@@ -52,13 +61,18 @@ protected:
             wait["ns"].get<int64_t>();
     return found;
   }
+
+  /// Captures the machine and one process that waits, at the same time. Adds to `disagreement` what
+  /// the two traces do not agree on.
+  void compare(int attempt, std::string *disagreement);
 };
 
-TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
+void HoldersOf::compare(int attempt, std::string *disagreement) {
   Process hog({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do :; done"}});
   Process pair({.argv = {"taskset", "-c", "0", installed("pingpong"), "--cpus", "0", "10000000"}});
   Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
-  const std::string whole = path("whole"), one = path("one");
+  const std::string whole = path("whole" + std::to_string(attempt)),
+                    one = path("one" + std::to_string(attempt));
   Process of_all(record_command(whole, {}, {"-a"}));
   Process of_one(record_command(one, {}, {"-p", std::to_string(victim.pid())}));
   ASSERT_TRUE(
@@ -76,7 +90,8 @@ TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
   for (Process *tracer : {&of_one, &of_all}) {
     tracer->signal(SIGINT);
     const Outcome outcome = tracer->wait();
-    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    if (outcome.status() != 0)
+      *disagreement += outcome.err;
   }
   const json a = trace_json(whole), b = trace_json(one);
   EXPECT_EQ(b.value("cpu_holders", false), true);
@@ -93,9 +108,25 @@ TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
   for (const auto &[tid, ns] : found)
     if (tid != kUnknown)
       wrong += std::max<int64_t>(0, ns - (truth.contains(tid) ? truth.at(tid) : 0));
-  EXPECT_LT(wrong, waited / 50) << "time that is charged to whom it is not of";
-  EXPECT_LT(found.contains(kUnknown) ? found.at(kUnknown) : 0, waited / 10)
-      << "what the start of the capture does not say";
+  if (wrong >= waited / 50)
+    *disagreement += std::to_string(wrong) + " ns are charged to whom they are not of\n";
+  if (found.contains(kUnknown) && found.at(kUnknown) >= waited / 10)
+    *disagreement += "too much is unknown for what the start of a capture does not say\n";
+  if (!disagreement->empty())
+    *disagreement += "whole machine: " + text_of(truth) + "one process: " + text_of(found);
+}
+
+// The hypervisor can take the CPU away between the clock readings of the two captures, for longer
+// than any tolerance. A fault of ovnitrace would show in every attempt.
+TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
+  std::string disagreement;
+  for (int attempt = 0; attempt < 3; attempt++) {
+    disagreement.clear();
+    compare(attempt, &disagreement);
+    if (disagreement.empty() || HasFailure())
+      return;
+  }
+  ADD_FAILURE() << "in each of three attempts; in the last:\n" << disagreement;
 }
 
 class HoldersIn : public RegionTest {};

@@ -86,14 +86,15 @@ std::string why_refused(int error) {
   return verdict.empty() ? std::strerror(error) : verdict;
 }
 
-uint64_t skipped_runs_of(bpf_object *object) {
+uint64_t skipped_runs_of(bpf_object *object, std::string_view except) {
   uint64_t skipped = 0;
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, object) {
     int fd = bpf_program__fd(program);
     bpf_prog_info info = {};
     uint32_t size = sizeof(info);
-    if (fd >= 0 && !has_twin(object, bpf_program__name(program)) &&
+    const std::string_view name = bpf_program__name(program);
+    if (fd >= 0 && name != except && !has_twin(object, name) &&
         bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
       skipped += info.recursion_misses;
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 struct bpf_object;
 struct bpf_object_skeleton;
@@ -30,7 +31,7 @@ std::string why_refused(int error);
 
 /// Counts the runs of an object's programs that the kernel skipped because the program was already
 /// running on that CPU (bpf_prog_info::recursion_misses). Runs that a twin has made up for do not
-/// count.
-uint64_t skipped_runs_of(bpf_object *object);
+/// count, nor those of the program `except`.
+uint64_t skipped_runs_of(bpf_object *object, std::string_view except = {});
 
 } // namespace ovnitrace

@@ -391,7 +391,8 @@ void Capture::await_last_switch() const {
 }
 
 uint64_t Capture::skipped_runs() const {
-  return skipped_runs_of(skeleton_->object->obj);
+  // Without on_waking(), on_wakeup() still logs the wakeup. Its waker is not known, then.
+  return skipped_runs_of(skeleton_->object->obj, "on_waking");
 }
 
 } // namespace ovnitrace
