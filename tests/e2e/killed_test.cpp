@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -103,39 +104,48 @@ std::vector<pid_t> children_of(pid_t pid) {
 class KilledWithControl : public CaptureTest {
 protected:
   /// Returns the number that a process has written into a file.
-  pid_t pid_in(const std::string &name) const {
+  pid_t pid_in(const std::string &file) const {
     pid_t pid = 0;
-    eventually([&] { return bool(std::ifstream(path(name)) >> pid); }, name + " runs");
+    eventually([&] { return bool(std::ifstream(file) >> pid); }, file + " is written");
     return pid;
   }
 };
 
 // After the end of ovnitrace, no process of the session can continue its process group. If the
-// program is still stopped then, the kernel sends SIGHUP to it.
+// program is still stopped then, the kernel sends SIGHUP to it. On a busy machine, the kernel can
+// be faster than the guard. A guard that does not work would be late in each attempt.
 TEST_F(KilledWithControl, ContinuesTheProgramBeforeItsGroupIsOrphaned) {
-  const std::string pipe = path("pipe");
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  Command session = record_command(
-      trace(), {"sh", "-c", "echo $$ >program; read line <pipe; exec sh -c 'echo alive >alive'"},
-      {"--control", "start:enter_func:main,stop:enter_func:exit"});
-  session.argv.insert(session.argv.begin(),
-                      {"bash", "-c", "set -m; \"$@\" & echo $! >tracer; exec sleep 1000", "bash"});
-  session.cwd = directory();
-  session.in_child = [] { setsid(); };
-  Process leader(session);
-  const pid_t tracer = pid_in("tracer"), program = pid_in("program");
-  kill(tracer, SIGSTOP);
-  ASSERT_TRUE(eventually([&] { return state_of(tracer) == 'T'; }, "a stop"));
-  write_text(pipe, "go\n");
-  ASSERT_TRUE(eventually([&] { return state_of(program) == 'T'; }, "the program is held"));
-  kill(tracer, SIGKILL);
-  EXPECT_TRUE(eventually([&] { return exists(path("alive")); }, "the program goes on"));
+  for (int attempt = 0; attempt < 4; attempt++) {
+    const std::string directory = path(std::to_string(attempt)), pipe = directory + "/pipe";
+    ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    Command session = record_command(
+        directory + "/trace",
+        {"sh", "-c", "echo $$ >program; read line <pipe; exec sh -c 'echo alive >alive'"},
+        {"--control", "start:enter_func:main,stop:enter_func:exit"});
+    session.argv.insert(
+        session.argv.begin(),
+        {"bash", "-c", "set -m; \"$@\" & echo $! >tracer; exec sleep 1000", "bash"});
+    session.cwd = directory;
+    session.in_child = [] { setsid(); };
+    Process leader(session);
+    const pid_t tracer = pid_in(directory + "/tracer"), program = pid_in(directory + "/program");
+    kill(tracer, SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(tracer) == 'T'; }, "a stop"));
+    write_text(pipe, "go\n");
+    ASSERT_TRUE(eventually([&] { return state_of(program) == 'T'; }, "the program is held"));
+    kill(tracer, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return strchr("?Z", state_of(program)); }, "the program ends"));
+    if (exists(directory + "/alive"))
+      return;
+  }
+  ADD_FAILURE() << "the program never went on";
 }
 
 TEST_F(KilledWithControl, KillingByNameLeavesTheGuard) {
   Process tracer(record_command(trace(), {"sh", "-c", "echo $$ >" + path("program") + "; sleep 60"},
                                 {"--control", "precond:enter_func:main,start:icount:9"}));
-  const pid_t program = pid_in("program");
+  const pid_t program = pid_in(path("program"));
   std::set<std::string> names;
   for (pid_t child : children_of(tracer.pid())) {
     if (child == program)
