@@ -2,6 +2,7 @@
 #include "user/bpf/preflight.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/kernel_types.h"
 
@@ -22,17 +23,8 @@ namespace {
 
 constexpr int kCapPerfmon = 38, kCapBpf = 39; // include/uapi/linux/capability.h, 5.8
 
-bool has_capability(const __user_cap_data_struct (&data)[2], int capability) {
-  return data[capability / 32].effective & 1u << capability % 32;
-}
-
 bool may_load_programs() {
-  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (syscall(SYS_capget, &header, data) != 0)
-    return geteuid() == 0;
-  return has_capability(data, CAP_SYS_ADMIN) ||
-         (has_capability(data, kCapBpf) && has_capability(data, kCapPerfmon));
+  return has_capability(CAP_SYS_ADMIN) || (has_capability(kCapBpf) && has_capability(kCapPerfmon));
 }
 
 /// Whether a program of uprobes may sleep.

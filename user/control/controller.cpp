@@ -33,6 +33,8 @@ ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
   ProgramOptions options;
   options.region_by_thread = region_by_thread;
   options.holds = plan.has(Source::probe) || plan.has(Source::return_probe);
+  if (!has_capability(CAP_KILL))
+    options.continues_uid = geteuid();
   return options;
 }
 
