@@ -110,8 +110,12 @@ TEST_F(Privileges, TwoCapabilitiesSuffice) {
                                                          {"--stacks"},
 
                                                          {"--control", "start:enter_func:main"}};
+  const bool no_stacks =
+      number_after("x" + read_text("/proc/sys/kernel/perf_event_paranoid"), "x") > 2;
   for (std::vector<std::string> argv : options) {
     const std::string what = argv.empty() ? "" : argv[0];
+    if (what == "--stacks" && no_stacks)
+      continue;
     argv.insert(argv.begin(), {"record", "-f", "-o", trace});
     ASSERT_EQ(status_of(argv), "0") << what;
     EXPECT_GE(read_trace_json(trace).threads.size(), 11u) << what;

@@ -171,6 +171,22 @@ TEST_F(Threads, APidNamespaceIsTracedFromWithin) {
     expect_whole_life(thread.tid, "many_threads");
 }
 
+// There, ovnitrace would read the mappings of the wrong process, and could not continue what it has
+// stopped.
+TEST_F(Threads, APidNamespaceHasNoStacksAndNoProbes) {
+  for (const std::vector<std::string> &options : std::vector<std::vector<std::string>>{
+           {"--stacks"}, {"--control", "start:enter_func:main"}, {"--control", "start:icount:9"}}) {
+    Command command = record_command(trace(), {"echo", "ran"}, options);
+    command.argv.insert(command.argv.begin(), {"unshare", "--pid", "--fork"});
+    const Outcome outcome = run(command);
+    if (outcome.err.find("unshare") != std::string::npos && outcome.status() == 1)
+      GTEST_SKIP() << "no PID namespaces here: " << outcome.err;
+    EXPECT_EQ(outcome.status(), 1) << options.back();
+    EXPECT_EQ(outcome.out, "") << options.back();
+    EXPECT_NE(outcome.err.find("--pid=host"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(Threads, APidNamespaceIsTracedFromOutside) {
   record({"unshare", "--pid", "--fork", installed("many_threads"), "10"});
   read();

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -66,6 +67,19 @@ void check_can_capture() {
                     "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
                     "later are)",
                     std::strerror(errno)));
+}
+
+bool in_initial_pid_namespace() {
+  constexpr ino_t kInitial = 0xEFFFFFFC; // PROC_PID_INIT_INO, include/linux/proc_ns.h
+  struct stat own;
+  return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kInitial;
+}
+
+void require_kernel_pids(const char *option) {
+  if (!in_initial_pid_namespace())
+    throw Error(fmt::format("{} works only where processes have the machine's pids: start the "
+                            "container with --pid=host, or run ovnitrace outside it",
+                            option));
 }
 
 void require_kernel(KernelPart part, const KernelTypes &types) {

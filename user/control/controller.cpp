@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
+#include "user/bpf/preflight.h"
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
@@ -62,6 +63,8 @@ Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (plan_.has(Source::probe) || plan_.has(Source::return_probe) || plan_.has(Source::stepping))
+    require_kernel_pids("--control with probes or steps");
   if (!wake_)
     throw ovnitrace::Error(fmt::format("--control: cannot wait: {}", std::strerror(errno)));
 }
