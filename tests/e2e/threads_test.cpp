@@ -187,6 +187,25 @@ TEST_F(Threads, APidNamespaceHasNoStacksAndNoProbes) {
   }
 }
 
+TEST_F(Threads, ATimeNamespaceIsTracedOnlyFromOutside) {
+  const std::vector<std::string> other_time = {"unshare", "--time", "--monotonic", "9999",
+                                               "--fork"};
+  Command command = record_command(trace(), {"echo", "ran"});
+  command.argv.insert(command.argv.begin(), other_time.begin(), other_time.end());
+  const Outcome within = run(command);
+  if (within.err.find("unshare") != std::string::npos)
+    GTEST_SKIP() << "no time namespaces here: " << within.err;
+  EXPECT_EQ(within.status(), 1);
+  EXPECT_EQ(within.out, "");
+  EXPECT_NE(within.err.find("time namespace"), std::string::npos) << within.err;
+
+  std::vector<std::string> program = other_time;
+  program.push_back("true");
+  record(program);
+  read();
+  EXPECT_GE(threads_.size(), 2u) << "unshare and true";
+}
+
 TEST_F(Threads, APidNamespaceIsTracedFromOutside) {
   record({"unshare", "--pid", "--fork", installed("many_threads"), "10"});
   read();

@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 
 namespace ovnitrace {
@@ -26,6 +27,15 @@ constexpr int kCapPerfmon = 38, kCapBpf = 39; // include/uapi/linux/capability.h
 
 bool may_load_programs() {
   return has_capability(CAP_SYS_ADMIN) || (has_capability(kCapBpf) && has_capability(kCapPerfmon));
+}
+
+/// Whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
+bool has_machine_clock() {
+  std::ifstream offsets("/proc/self/timens_offsets"); // a line is: monotonic SECONDS NANOSECONDS
+  std::string clock;
+  int64_t seconds = 0, ns = 0;
+  offsets >> clock >> seconds >> ns;
+  return seconds == 0 && ns == 0;
 }
 
 /// Whether a program of uprobes may sleep.
@@ -67,6 +77,10 @@ void check_can_capture() {
                     "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
                     "later are)",
                     std::strerror(errno)));
+  if (!has_machine_clock())
+    throw Error(
+        "this time namespace has a CLOCK_MONOTONIC of its own, and the kernel's events have "
+        "the machine's: run ovnitrace outside of it");
 }
 
 bool in_initial_pid_namespace() {
