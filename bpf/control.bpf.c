@@ -16,6 +16,7 @@
 
 #define SIGSTOP	     19
 #define CLONE_VM     0x100
+#define ANY_UID	     0xffffffff
 #define PIDTYPE_PID  0
 #define PIDTYPE_TGID 1
 #define PIDTYPE_PGID 2

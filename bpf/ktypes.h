@@ -112,6 +112,7 @@ typedef struct {
 } kuid_t;
 struct cred {
 	kuid_t uid;
+	kuid_t suid;
 };
 
 struct list_head {

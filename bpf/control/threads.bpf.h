@@ -23,6 +23,9 @@ const volatile bool starts_open = false; /* no chain has a start: the region is 
 bool holds = false; /* processes stop when they have new code, until the loader has put its probes
 		     * into it; set and cleared by the loader, cleared by its guard */
 
+const volatile __u32 continues_uid = ANY_UID; /* the loader may continue only the processes of this
+					       * user, as it lacks CAP_KILL */
+
 /* Processes that the loader has put probes of alarms into. 1: only into libraries, 2: also into
  * their own program. */
 struct {
@@ -128,6 +131,15 @@ static __always_inline bool parent_is_stopped(void)
 	       BPF_CORE_READ(p, real_parent, __state) & __TASK_STOPPED;
 }
 
+/* By the rule of kill(2). Another process would stay stopped for ever. */
+static __always_inline bool loader_may_continue_current(void)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	return continues_uid == ANY_UID || BPF_CORE_READ(p, real_cred, uid.val) == continues_uid ||
+	       BPF_CORE_READ(p, real_cred, suid.val) == continues_uid;
+}
+
 /* Tells the loader that a process has new code and, if it `stops`, stops the process until the
  * loader continues it: the current one, or the `child` that it has just made. A process stops only
  * when there is room for all that continues it. */
@@ -141,6 +153,7 @@ static __always_inline void hold(__u32 kind, __u32 pid, __u32 tid, bool stops,
 		__sync_fetch_and_add(&control_unheld, 1);
 		return;
 	}
+	stops &= loader_may_continue_current();
 	__builtin_memset(m, 0, sizeof(*m));
 	m->time = bpf_ktime_get_ns();
 	m->kind = kind;

@@ -114,6 +114,14 @@ Identity user_named(const std::string &name) {
   return identity;
 }
 
+bool has_capability(int capability) {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, data) != 0)
+    return geteuid() == 0;
+  return data[capability / 32].effective & 1u << capability % 32;
+}
+
 void become(const Identity &identity, bool may_signal) {
   if (!identity.change || (getuid() == identity.uid && geteuid() == identity.uid))
     return drop_capabilities();

@@ -25,6 +25,9 @@ Identity calling_user();
 /// if we may not become that user.
 Identity user_named(const std::string &name);
 
+/// Whether the calling thread may use a capability (CAP_…) now.
+bool has_capability(int capability);
+
 /// Makes the whole process that user for ever, without capabilities, except CAP_KILL if
 /// `may_signal`: for a program that runs as another user. Does nothing if there is nothing to
 /// change. Throws Error.

@@ -132,9 +132,9 @@ class TimeCheck {
 public:
   explicit TimeCheck(uint64_t stolen) : stolen_(stolen) {}
 
-  /// The tolerances: 10 us for every switch, and 1 % of Running or 5 % of waiting. The kernel may
-  /// count no wait between a wakeup on an idle CPU and the thread's first instruction: after a
-  /// wakeup that preempts, __schedule() leaves the clock as it was (rq_clock_skip_update()).
+  /// The tolerances: 10 us for every switch, and 1 % of Running or 5 % of waiting. From a wakeup on
+  /// an idle CPU to the thread's first instruction, the kernel may count no wait. After a wakeup
+  /// that preempts, __schedule() leaves the clock as it was (rq_clock_skip_update()).
   void compare(const std::string &who, const Account &low, const Account &high, uint64_t run,
                uint64_t wait) {
     const uint64_t allowance = 10'000 * (high.switches() + 1) + stolen_;

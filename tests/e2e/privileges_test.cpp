@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -88,21 +89,68 @@ TEST_F(Privileges, AreNotNeededToRead) {
   EXPECT_TRUE(exists(path("prv/thread.prv")));
 }
 
-// `setcap cap_bpf,cap_perfmon+ep ovnitrace`, as its message advises: no root at all.
+// `setcap cap_bpf,cap_perfmon+ep ovnitrace`, as its message advises: no root at all. The rows of
+// the table in docs/usage.md.
 TEST_F(Privileges, TwoCapabilitiesSuffice) {
   const std::string command = with_capabilities("cap_bpf,cap_perfmon");
   if (command.empty())
     GTEST_SKIP() << kNoSetcap;
   mkdir(path("place").c_str(), 0755);
   ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
-  for (const char *families : {"sched", "all"}) {
-    const Outcome outcome =
-        run({.argv = {command, "record", "-f", "-o", path("place/trace"), "--filter", families,
-                      "--", installed("many_threads"), "10"},
-             .in_child = become_nobody});
-    ASSERT_EQ(outcome.status(), 0) << outcome.err;
-    EXPECT_EQ(read_trace_json(path("place/trace")).threads.size(), 11u);
+  const auto status_of = [&](std::vector<std::string> argv) {
+    argv.insert(argv.begin(), command);
+    argv.insert(argv.end(), {"--", installed("many_threads"), "10"});
+    const Outcome outcome = run({.argv = argv, .in_child = become_nobody});
+    return std::to_string(outcome.status()) + (outcome.status() ? ": " + outcome.err : "");
+  };
+  const std::string trace = path("place/trace");
+  const std::vector<std::vector<std::string>> options = {{},
+                                                         {"-a"},
+                                                         {"--filter", "all"},
+                                                         {"--stacks"},
+
+                                                         {"--control", "start:enter_func:main"}};
+  const bool no_stacks =
+      number_after("x" + read_text("/proc/sys/kernel/perf_event_paranoid"), "x") > 2;
+  for (std::vector<std::string> argv : options) {
+    const std::string what = argv.empty() ? "" : argv[0];
+    if (what == "--stacks" && no_stacks)
+      continue;
+    argv.insert(argv.begin(), {"record", "-f", "-o", trace});
+    ASSERT_EQ(status_of(argv), "0") << what;
+    EXPECT_GE(read_trace_json(trace).threads.size(), 11u) << what;
   }
+  EXPECT_EQ(status_of({"stat"}), "0");
+  EXPECT_NE(status_of({"record", "-f", "-o", trace, "--user", "root"}).find("only root"),
+            std::string::npos);
+  EXPECT_NE(status_of({"record", "-f", "-o", trace, "--control", "start:icount:9"})
+                .find("CAP_SYS_PTRACE missing?"),
+            std::string::npos);
+  const Outcome top = run({.argv = {command, "top", "--batch", "1"}, .in_child = become_nobody});
+  EXPECT_EQ(top.status(), 0) << top.err;
+}
+
+// SIGCONT to another user's process needs CAP_KILL. Whom ovnitrace cannot continue, it does not
+// stop.
+TEST_F(Privileges, ControlStopsNoProcessThatItCannotContinue) {
+  const std::string command = with_capabilities("cap_bpf,cap_perfmon");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
+  mkdir(path("place").c_str(), 0755);
+  ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  Process of_root(
+      {.argv = {"sh", "-c", "read line <" + path("pipe") + "; /bin/true; exec echo alive"}});
+  Process tracer(
+      {.argv = {command, "record", "-o", path("place/trace"), "-p", std::to_string(of_root.pid()),
+                "--control", "start:enter_func:main,stop:enter_func:exit"},
+       .in_child = become_nobody});
+  ASSERT_TRUE(eventually([&] { return tracer.err().find("tracing ") != std::string::npos; },
+                         "the capture begins"));
+  write_text(path("pipe"), "go\n");
+  EXPECT_EQ(of_root.wait().out, "alive\n");
+  tracer.signal(SIGINT);
+  tracer.wait();
 }
 
 // The program must not get the capabilities that ovnitrace has by its file.

@@ -171,6 +171,41 @@ TEST_F(Threads, APidNamespaceIsTracedFromWithin) {
     expect_whole_life(thread.tid, "many_threads");
 }
 
+// There, ovnitrace would read the mappings of the wrong process, and could not continue what it has
+// stopped.
+TEST_F(Threads, APidNamespaceHasNoStacksAndNoProbes) {
+  for (const std::vector<std::string> &options : std::vector<std::vector<std::string>>{
+           {"--stacks"}, {"--control", "start:enter_func:main"}, {"--control", "start:icount:9"}}) {
+    Command command = record_command(trace(), {"echo", "ran"}, options);
+    command.argv.insert(command.argv.begin(), {"unshare", "--pid", "--fork"});
+    const Outcome outcome = run(command);
+    if (outcome.err.find("unshare") != std::string::npos && outcome.status() == 1)
+      GTEST_SKIP() << "no PID namespaces here: " << outcome.err;
+    EXPECT_EQ(outcome.status(), 1) << options.back();
+    EXPECT_EQ(outcome.out, "") << options.back();
+    EXPECT_NE(outcome.err.find("--pid=host"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(Threads, ATimeNamespaceIsTracedOnlyFromOutside) {
+  const std::vector<std::string> other_time = {"unshare", "--time", "--monotonic", "9999",
+                                               "--fork"};
+  Command command = record_command(trace(), {"echo", "ran"});
+  command.argv.insert(command.argv.begin(), other_time.begin(), other_time.end());
+  const Outcome within = run(command);
+  if (within.err.find("unshare") != std::string::npos)
+    GTEST_SKIP() << "no time namespaces here: " << within.err;
+  EXPECT_EQ(within.status(), 1);
+  EXPECT_EQ(within.out, "");
+  EXPECT_NE(within.err.find("time namespace"), std::string::npos) << within.err;
+
+  std::vector<std::string> program = other_time;
+  program.push_back("true");
+  record(program);
+  read();
+  EXPECT_GE(threads_.size(), 2u) << "unshare and true";
+}
+
 TEST_F(Threads, APidNamespaceIsTracedFromOutside) {
   record({"unshare", "--pid", "--fork", installed("many_threads"), "10"});
   read();

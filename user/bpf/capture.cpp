@@ -94,6 +94,8 @@ Capture::Capture(const CaptureParameters &parameters)
       regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
       cmdlines_(parameters.cmdlines) {
   check_can_capture();
+  if (parameters.stacks)
+    require_kernel_pids("--stacks");
   const KernelTypes types;
   require_kernel(KernelPart::recording, types);
   collect_bpf_log();

@@ -2,18 +2,21 @@
 #include "user/bpf/preflight.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/kernel_types.h"
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 
 namespace ovnitrace {
@@ -22,17 +25,17 @@ namespace {
 
 constexpr int kCapPerfmon = 38, kCapBpf = 39; // include/uapi/linux/capability.h, 5.8
 
-bool has_capability(const __user_cap_data_struct (&data)[2], int capability) {
-  return data[capability / 32].effective & 1u << capability % 32;
+bool may_load_programs() {
+  return has_capability(CAP_SYS_ADMIN) || (has_capability(kCapBpf) && has_capability(kCapPerfmon));
 }
 
-bool may_load_programs() {
-  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (syscall(SYS_capget, &header, data) != 0)
-    return geteuid() == 0;
-  return has_capability(data, CAP_SYS_ADMIN) ||
-         (has_capability(data, kCapBpf) && has_capability(data, kCapPerfmon));
+/// Whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
+bool has_machine_clock() {
+  std::ifstream offsets("/proc/self/timens_offsets"); // a line is: monotonic SECONDS NANOSECONDS
+  std::string clock;
+  int64_t seconds = 0, ns = 0;
+  offsets >> clock >> seconds >> ns;
+  return seconds == 0 && ns == 0;
 }
 
 /// Whether a program of uprobes may sleep.
@@ -74,6 +77,23 @@ void check_can_capture() {
                     "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
                     "later are)",
                     std::strerror(errno)));
+  if (!has_machine_clock())
+    throw Error(
+        "this time namespace has a CLOCK_MONOTONIC of its own, and the kernel's events have "
+        "the machine's: run ovnitrace outside of it");
+}
+
+bool in_initial_pid_namespace() {
+  constexpr ino_t kInitial = 0xEFFFFFFC; // PROC_PID_INIT_INO, include/linux/proc_ns.h
+  struct stat own;
+  return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kInitial;
+}
+
+void require_kernel_pids(const char *option) {
+  if (!in_initial_pid_namespace())
+    throw Error(fmt::format("{} works only where processes have the machine's pids: start the "
+                            "container with --pid=host, or run ovnitrace outside it",
+                            option));
 }
 
 void require_kernel(KernelPart part, const KernelTypes &types) {

@@ -13,6 +13,13 @@ class KernelTypes;
 /// Throws Error if the caller lacks the capabilities or the kernel lacks BTF.
 void check_can_capture();
 
+/// Whether a pid means the same process here as in the kernel's programs. It does not in a container
+/// with a PID namespace of its own.
+bool in_initial_pid_namespace();
+
+/// Throws Error in another PID namespace. `option` is what needs the kernel's pids.
+void require_kernel_pids(const char *option);
+
 /// What a kernel may be too old for: the rows of the table in preflight.cpp.
 enum class KernelPart : uint8_t { recording, pcontrol };
 

@@ -148,6 +148,7 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   o->rodata->has_regions = true;
   o->rodata->region_by_thread = options.region_by_thread;
   o->bss->holds = options.holds;
+  o->rodata->continues_uid = options.continues_uid;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->has_twins = choose_twins(o->obj, types);

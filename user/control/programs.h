@@ -22,6 +22,7 @@ struct SharedMaps {
 struct ProgramOptions {
   bool region_by_thread = false;
   bool holds = false; ///< a process stops (SIGSTOP) when it has loaded code, until release()
+  uint32_t continues_uid = UINT32_MAX; ///< only processes of this user; UINT32_MAX: of all
 };
 
 /// Which of the programs runs at a place. Their probes are set in this order. If a place has

@@ -3,11 +3,11 @@
 
 #include "emulator/base/printable.h"
 #include "emulator/base/unique_fd.h"
+#include "user/bpf/preflight.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +18,6 @@
 namespace ovnitrace {
 
 namespace {
-
-constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC; // PROC_PID_INIT_INO, include/linux/proc_ns.h
 
 struct CloseDirectory {
   void operator()(DIR *directory) const { closedir(directory); }
@@ -61,8 +59,7 @@ void CommandLines::add(uint32_t pid, uint64_t since_ns, std::string_view argumen
 }
 
 void add_living(CommandLines &lines) {
-  struct stat own;
-  if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino != kInitialPidNamespace)
+  if (!in_initial_pid_namespace())
     return;
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc"));
   while (const dirent *entry = directory ? readdir(directory.get()) : nullptr) {

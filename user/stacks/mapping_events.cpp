@@ -87,7 +87,9 @@ MappingEvents::MappingEvents(uint32_t cpus) {
     if (!buffer.fd && errno == ENODEV)
       continue; // not on line
     if (!buffer.fd)
-      throw Error(fmt::format("--stacks: cannot watch what processes map: {}", strerror(errno)));
+      throw Error(fmt::format(
+          "--stacks: cannot watch what processes map: {}{}", strerror(errno),
+          errno == EACCES ? "; use sudo, or `sysctl kernel.perf_event_paranoid=2`" : ""));
     buffer.memory = mmap(nullptr, (1 + kPages) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
                          buffer.fd.get(), 0);
     if (buffer.memory == MAP_FAILED)
