@@ -3,6 +3,7 @@
 #include "user/record/capture_requests.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,7 +20,8 @@ struct Log {
   std::counting_semaphore<> said{0};
 
   CaptureRequests::Actions actions() {
-    return {[this] { add(0); }, [this](CaptureRequests::Request request) { add(request); }, {}, {}};
+    return {
+        [this] { add(0); }, [this](CaptureRequests::Request request) { add(request); }, {}, {}, {}};
   }
   void add(unsigned what) {
     all.push_back(what);
@@ -109,6 +111,22 @@ TEST(CaptureRequests, ADurationEndsOnce) {
     log.said.acquire();
     EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kTimeOver});
   }
+}
+
+TEST(CaptureRequests, AReadableFileOfATriggerIsAHit) {
+  Log log;
+  const UniqueFd trigger(eventfd(1, EFD_NONBLOCK));
+  CaptureRequests::Actions actions = log.actions();
+  actions.hit = [&] {
+    eventfd_t taken;
+    eventfd_read(trigger.get(), &taken);
+    log.add(99);
+  };
+  control::CtlSocket nowhere("", {}, 0);
+  CaptureRequests requests(-1, std::move(actions), trigger.get());
+  requests.start(nowhere);
+  log.said.acquire();
+  EXPECT_EQ(log.all, std::vector<unsigned>{99});
 }
 
 TEST(SaveSignal, IsARequestWhileItIsThereAndDoesNotEndTheProcess) {

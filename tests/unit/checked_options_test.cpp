@@ -188,6 +188,9 @@ TEST(CheckedOptions, WhatExcludesWhat) {
       {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger goes with --buffer last:SIZE"},
       {app(), [](auto &a) { a.trigger = "task_end", a.buffer = "stop:1M"; },
        "--trigger goes with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.trigger = "latency:5ms"; }, "--trigger goes with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.trigger = "latency:5", a.buffer = "last:1M"; },
+       "--trigger latency:5: '5' is no time above 0 with a unit"},
       {app(), [](auto &a) { a.trigger = "region_stop", a.buffer = "last:1M"; },
        "--trigger region_stop goes with --control CHAIN"},
   };
@@ -246,6 +249,11 @@ TEST(CheckedOptions, ATriggerSavesTenTimes) {
   options = checked(arguments);
   EXPECT_TRUE(options.save_on_region_stop);
   EXPECT_EQ(options.trigger, 0);
+  arguments.trigger = "latency:5ms";
+  options = checked(arguments);
+  EXPECT_EQ(options.rule.kind, TRIGGER_LATENCY);
+  EXPECT_EQ(options.trigger, 0);
+  EXPECT_EQ(options.trigger_saves, 3u);
 }
 
 TEST(CheckedOptions, StacksHaveADepthAndParts) {
@@ -298,9 +306,12 @@ TEST(Trigger, IsAnEventOfAFamilyThatIsCaptured) {
   EXPECT_EQ(trigger_code("task_end", default_families()), FTrace_EVT_task_end);
   EXPECT_EQ(trigger_error("task_end", {}),
             "--trigger task_end: its family is not captured: add --filter +sched");
-  EXPECT_EQ(trigger_error("nothing").find("--trigger nothing: there is no such event. There are:\n"
-                                          "  region_stop (with --control)\n"),
-            0u);
+  EXPECT_EQ(
+      trigger_error("nothing").find("--trigger nothing: there is no such trigger. There are:\n"
+                                    "  latency:TIME[:GLOB], blocked:TIME[:GLOB], "
+                                    "preempted:TIME[:GLOB], exit:GLOB\n"
+                                    "  region_stop (with --control)\n"),
+      0u);
 }
 
 TEST(Trigger, TheListHasTheOptionThatAFamilyNeeds) {
@@ -313,7 +324,7 @@ TEST(Trigger, TheListHasTheOptionThatAFamilyNeeds) {
 
 TEST(Trigger, NeitherTheTracersOwnRecordsNorThoseOfSharkAreOffered) {
   const std::string names = "," + trigger_names() + ",";
-  EXPECT_EQ(names.find(",help,region_stop,"), 0u);
+  EXPECT_EQ(names.find(",help,region_stop,latency:,blocked:,preempted:,exit:,"), 0u);
   for (const char *name : {"trace_start", "trace_stop", "blackout_start", "blackout_end", "ipoint",
                            "data_pointer", "task_begin_cycle", "task_end_cycle", "task_schedule",
                            "task_timer", "task_disable", "task_wcet_violation"})

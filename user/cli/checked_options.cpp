@@ -8,6 +8,7 @@
 #include "emulator/format/chunk_frame.h"
 #include "user/cli/number_option.h"
 #include "user/cli/trigger.h"
+#include "user/cli/trigger_rule.h"
 #include "user/control/places.h"
 #include "user/net/endpoint.h"
 #include "user/record/fit_memory.h"
@@ -165,7 +166,10 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.save_on_region_stop = true;
     return;
   }
-  options.trigger = trigger_code(arguments.trigger, options.families);
+  if (const std::optional<trigger_rule> rule = parse_trigger_rule(arguments.trigger))
+    options.rule = *rule;
+  else
+    options.trigger = trigger_code(arguments.trigger, options.families);
 }
 
 /// 64M and 1G are sizes; 10s, 5m and 1h are times.

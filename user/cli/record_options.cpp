@@ -209,10 +209,12 @@ void add_buffer_options(App app, RecordArguments &arguments) {
              "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
   app.add_option(
          "--trigger", arguments.trigger,
-         "With --buffer last: also save when this event is recorded, as task_end, user_event_3 or "
-         "task_deadline_miss (with --filter +server). region_stop: when a region of --control "
-         "stops. help: list all events")
-      .type_name("EVENT")
+         "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
+         "preempted:5ms: a thread waited for a CPU, was blocked or was preempted for so long. "
+         "exit: a thread ended. :GLOB after it: only threads of this name, as latency:5ms:redis*. "
+         "An event, as task_end, user_event_3 or task_deadline_miss (with --filter +server): it is "
+         "recorded. region_stop: a region of --control stops. help: list all")
+      .type_name("TRIGGER")
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");

@@ -7,6 +7,7 @@
 #include "emulator/format/code_kind.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/event_names.h"
+#include "user/bpf/trigger_capture.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,7 +53,10 @@ struct Trigger {
 };
 
 std::vector<Trigger> all_triggers(FamilySet families) {
-  std::vector<Trigger> all = {{"region_stop", "--control"}};
+  std::vector<Trigger> all;
+  for (const TriggerKindName &kind : kTriggerKinds)
+    all.push_back({std::string(kind.form), ""});
+  all.push_back({"region_stop", "--control"});
   for (const FamilyInfo &family : kFamilies)
     for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
       if (is_trigger(code) && capturing_family(code) == uint32_t(family.number))
@@ -79,7 +83,7 @@ uint16_t event_code(const std::string &name, FamilySet families) {
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
     if (event_count(kCodeKinds[code]) == 1 && event_name(code) == name)
       return code;
-  throw Error(fmt::format("--trigger {}: there is no such event. There are:{}", name,
+  throw Error(fmt::format("--trigger {}: there is no such trigger. There are:{}", name,
                           list_of_triggers(families)),
               kExitUsage);
 }
@@ -115,13 +119,15 @@ void print_triggers(FamilySet families, bool json) {
     object.end_array();
     object.end();
   } else {
-    out.write(fmt::format("--trigger takes one of these events:{}\n", list_of_triggers(families)));
+    out.write(fmt::format("--trigger takes one of these:{}\n", list_of_triggers(families)));
   }
   out.flush();
 }
 
 std::string trigger_names() {
   std::string names = "help,region_stop";
+  for (const TriggerKindName &kind : kTriggerKinds)
+    names += fmt::format(",{}:", kind.name);
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
     if (is_trigger(code))
       names += fmt::format(",{}", event_name(code));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds and lists the events that can be a --trigger.
+// Finds the events that can be a --trigger, and lists all triggers.
 #pragma once
 
 #include "user/bpf/family_set.h"
@@ -13,7 +13,7 @@ namespace ovnitrace {
 /// no such event, or if its family is not one of the captured `families`.
 uint16_t trigger_code(const std::string &name, FamilySet families);
 
-/// Prints all events with the option that each needs beside `families`, or as an object of JSON.
+/// Prints all triggers with the option that each needs beside `families`, or as an object of JSON.
 void print_triggers(FamilySet families, bool json);
 
 /// Returns the names of all, with commas between them.

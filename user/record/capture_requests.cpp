@@ -67,9 +67,10 @@ SaveSignal::~SaveSignal() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-CaptureRequests::CaptureRequests(int save_signal, Actions actions)
-    : save_signal_(save_signal), event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
-      timer_(new_timer()), second_(new_timer()), actions_(std::move(actions)) {}
+CaptureRequests::CaptureRequests(int save_signal, Actions actions, int trigger)
+    : save_signal_(save_signal), trigger_(trigger),
+      event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))), timer_(new_timer()),
+      second_(new_timer()), actions_(std::move(actions)) {}
 
 void CaptureRequests::start(control::CtlSocket &socket) {
   if (actions_.tick)
@@ -99,7 +100,9 @@ void CaptureRequests::run(control::CtlSocket &socket) {
   std::vector<pollfd> files = {{event_.get(), POLLIN, 0},
                                {timer_.get(), POLLIN, 0},
                                {save_signal_, POLLIN, 0},
-                               {second_.get(), POLLIN, 0}};
+                               {second_.get(), POLLIN, 0},
+                               {trigger_, POLLIN, 0}};
+  const size_t trigger = files.size() - 1;
   const size_t ctl = files.size();
   for (const int fd : socket.files())
     files.push_back({fd, POLLIN, 0});
@@ -115,6 +118,8 @@ void CaptureRequests::run(control::CtlSocket &socket) {
       wanted |= kSave;
     if (wanted & kSave)
       actions_.save();
+    if (files[trigger].revents)
+      actions_.hit();
     if (take(timer_.get()))
       wanted |= kTimeOver;
     for (const Request why : {kFull, kTimeOver, kStop})

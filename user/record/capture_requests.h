@@ -31,7 +31,8 @@ private:
   UniqueFd file_;
 };
 
-/// Runs a thread that does what SIGUSR2, `ovnitrace ctl`, a clock or another thread requests.
+/// Runs a thread that does what SIGUSR2, `ovnitrace ctl`, a trigger, a clock or another thread
+/// requests.
 class CaptureRequests {
 public:
   enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4, kStop = 8 };
@@ -41,12 +42,13 @@ public:
     std::function<void()> save;
     std::function<void(Request)> stop;
     std::function<void()> tick; ///< each second; may be empty
+    std::function<void()> hit;  ///< when the file of a trigger is readable
     /// Answers a line of `ovnitrace ctl`.
     std::function<std::string(const std::string &)> answer;
   };
 
-  /// `save_signal`: of a SaveSignal, -1: none. Throws Error.
-  CaptureRequests(int save_signal, Actions actions);
+  /// `save_signal`: of a SaveSignal, `trigger`: of a TriggerCapture, -1: none. Throws Error.
+  CaptureRequests(int save_signal, Actions actions, int trigger = -1);
   /// Starts the thread: what was requested before is done now. `socket` outlives this object.
   void start(control::CtlSocket &socket);
   /// Requests kTimeOver in `duration` ns. Call it once, before any request.
@@ -64,7 +66,7 @@ private:
   void run(control::CtlSocket &socket);
   void wake(unsigned request);
 
-  const int save_signal_;
+  const int save_signal_, trigger_;
   UniqueFd event_;
   UniqueFd timer_, second_;
   const Actions actions_;

@@ -10,6 +10,7 @@
 
 #include <ovnitrace/capture.h>
 #include <ovnitrace/selection.h>
+#include <ovnitrace/trigger.h>
 
 #include <cstdint>
 #include <string>
@@ -50,6 +51,7 @@ struct RecordOptions {
   bool early_out = false;           ///< the program is ended when all chains have finished
   bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
+  trigger_rule rule = {};     ///< with a flight recorder: saves when the kernel side finds this
   uint64_t trigger_saves = 0; ///< how often, at most
   LiveView *live = nullptr;   ///< looks at a flight recorder's capture while it goes on, or null
 };

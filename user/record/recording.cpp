@@ -49,16 +49,15 @@ void Recording::start(int save_signal) {
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
   CaptureRequests::Actions actions = {
-      [this] { save(); },
-      [this](CaptureRequests::Request why) { stop_early(why); },
-      {},
-      [this](const std::string &line) { return answer(line); },
+      [this] { save(); },     [this](CaptureRequests::Request why) { stop_early(why); }, {},
+      [this] { take_hit(); }, [this](const std::string &line) { return answer(line); },
   };
   if (!traced_.is_program() && !options_.quiet && !options_.live && isatty(STDERR_FILENO))
     shows_status_ = true;
   if (shows_status_ || options_.rotation.wanted())
     actions.tick = [this] { tick(); };
-  requests_.emplace(save_signal, std::move(actions));
+  requests_.emplace(save_signal, std::move(actions),
+                    traced_.trigger() ? traced_.trigger()->file() : -1);
   if (options_.save_on_region_stop)
     recorder_.on_region([this](bool starts) {
       if (!starts && region_saves_++ < options_.trigger_saves)
@@ -137,8 +136,8 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
 }
 
 /// What a flight recorder holds now, as a trace of its own beside the one that is written at the
-/// end. Returns where it is, or an empty text.
-std::string Recording::save() {
+/// end. `cause`: what asked for it, for the message. Returns where it is, or an empty text.
+std::string Recording::save(const std::string &cause) {
   std::lock_guard lock(ending_);
   if (ended_)
     return "";
@@ -157,7 +156,8 @@ std::string Recording::save() {
     if (options_.live)
       options_.live->saved("saved to " + place);
     else if (!options_.quiet)
-      print("saved to {} (see it with ovnitrace convert); recording goes on", place);
+      print("{}saved to {} (see it with ovnitrace convert); recording goes on",
+            cause.empty() ? "" : cause + ": ", place);
   } catch (const std::exception &error) {
     flight.rearm();
     const std::string why = fmt::format("error: cannot save to {}: {}", place, error.what());
@@ -166,7 +166,10 @@ std::string Recording::save() {
     else
       print_text(why);
   }
-  if (options_.trigger && flight.triggers_spent() && !std::exchange(reported_triggers_spent_, true))
+  const bool spent = options_.trigger     ? flight.triggers_spent()
+                     : options_.rule.kind ? hit_saves_ >= options_.trigger_saves
+                                          : false;
+  if (spent && !std::exchange(reported_triggers_spent_, true))
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
   return saved ? place : "";
@@ -222,6 +225,8 @@ void Recording::end(const Traced::End &end) {
   }
   requests_.reset();
   ctl_.reset();
+  if (traced_.trigger() && !options_.quiet)
+    print("--trigger has hit {}", human_count(traced_.trigger()->hits(), "time", "times"));
   if (!stopped_early_.empty())
     trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
                              traced_.is_program() ? "; later the program " + trace_.how : "");

@@ -49,7 +49,9 @@ private:
   std::string answer_save();
   std::string answer_mark(const std::string &text);
   void pause(bool on);
-  std::string save();
+  bool add_mark(uint64_t time, const std::string &text);
+  void take_hit();
+  std::string save(const std::string &cause = "");
   void write_saved(TraceTarget &target, FlightRecorder &flight);
   void write_part(const std::string &directory, uint64_t since);
   void stop_early(CaptureRequests::Request why);
@@ -70,6 +72,7 @@ private:
   std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
   unsigned saves_ = 0;
   uint64_t region_saves_ = 0; ///< asked for by the stops of regions
+  uint64_t hit_saves_ = 0;    ///< because of options_.rule
   bool reported_triggers_spent_ = false;
   bool paused_ = false, shows_status_ = false;
   StatusLine status_line_;

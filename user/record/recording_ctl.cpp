@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Answers `ovnitrace ctl`, and says how the capture goes.
+// Answers `ovnitrace ctl` and hits of --trigger, and says how the capture goes.
 #include "user/record/recording.h"
 
 #include "emulator/base/clock.h"
@@ -124,13 +124,11 @@ std::string Recording::answer(const std::string &line) {
   return fmt::format("error\nunknown command: {}\n", printable_line(command));
 }
 
-/// The text is in trace.json at once, in case the capture is killed.
-std::string Recording::answer_mark(const std::string &text) {
-  if (text.empty() || text.size() > kLongestMark)
-    return "error\na mark needs a text, which must not be too long\n";
+/// The text is in trace.json at once, in case the capture is killed. REQUIRES: ending_ is held.
+/// Returns false if the trace has as many marks as it can have.
+bool Recording::add_mark(uint64_t time, const std::string &text) {
   if (trace_.marks.size() == UINT16_MAX)
-    return "error\nthe trace has as many marks as it can have\n";
-  const uint64_t time = monotonic_ns();
+    return false;
   {
     std::lock_guard lock(describing_);
     trace_.marks.push_back({time, printable_line(text)});
@@ -138,7 +136,34 @@ std::string Recording::answer_mark(const std::string &text) {
   recorder_.mark(time, uint16_t(trace_.marks.size()));
   if (options_.send.empty())
     target_.describe(description(nullptr));
+  return true;
+}
+
+std::string Recording::answer_mark(const std::string &text) {
+  if (text.empty() || text.size() > kLongestMark)
+    return "error\na mark needs a text, which must not be too long\n";
+  if (!add_mark(monotonic_ns(), text))
+    return "error\nthe trace has as many marks as it can have\n";
   return "ok\n";
+}
+
+/// The kernel side sends a hit a second at most, and what came while the last save was written is
+/// one. After the last save that is allowed, no hit costs anything.
+void Recording::take_hit() {
+  const std::optional<trigger_hit> hit = traced_.trigger()->take();
+  if (!hit)
+    return;
+  const std::string cause = printable_line(text_of(trigger_kind(options_.rule.kind), *hit));
+  {
+    const std::lock_guard lock(ending_);
+    if (ended_ || paused_ || hit_saves_ >= options_.trigger_saves)
+      return;
+    if (++hit_saves_ == options_.trigger_saves)
+      traced_.trigger()->detach();
+    add_mark(hit->time, cause);
+    recorder_.flush(); // what is staged now is written by the flush of the save
+  }
+  save(hit->hits > 1 ? fmt::format("{} (hit {})", cause, human_count(hit->hits)) : cause);
 }
 
 std::string Recording::answer_save() {

@@ -99,6 +99,10 @@ void Traced::attach() {
     causes_->attach();
   end_if_signalled();
   attach_families();
+  if (options_.rule.kind != TRIGGER_NONE) {
+    trigger_.emplace(capture_, options_.rule);
+    trigger_->attach();
+  }
   end_if_signalled();
   attach_control();
   choose_cgroups();
@@ -249,6 +253,8 @@ Traced::End Traced::wait() {
 void Traced::detach() {
   if (controller_)
     controller_->detach();
+  if (trigger_)
+    trigger_->detach();
   if (families_)
     families_->detach();
   if (causes_)

@@ -6,6 +6,7 @@
 #include "user/bpf/capture.h"
 #include "user/bpf/cause_capture.h"
 #include "user/bpf/family_capture.h"
+#include "user/bpf/trigger_capture.h"
 #include "user/control/controller.h"
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
@@ -75,6 +76,7 @@ public:
   CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; } ///< after attach()
   StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; } ///< after attach()
   control::Controller *controller() { return controller_ ? &*controller_ : nullptr; }
+  TriggerCapture *trigger() { return trigger_ ? &*trigger_ : nullptr; }   ///< after attach()
   FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
 
 private:
@@ -93,6 +95,7 @@ private:
   std::deque<ProcessWatch> processes_;            ///< options.pids
   FamilySet wanted_families_;                     ///< of families_
   std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
+  std::optional<TriggerCapture> trigger_;         ///< with options.rule
   std::optional<control::Controller> controller_; ///< with options.control
   std::optional<Program> program_;
 };

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// --trigger latency, blocked, preempted and exit: what the kernel side finds is what the trace
+// shows, and each hit is saved and named.
+#include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/trace.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ovnitrace::test {
+
+namespace {
+
+constexpr uint64_t kLeast = 2'000'000; // ns: the triggers below
+constexpr uint64_t kMargin = 20'000;   // ns: each BPF program reads the clock itself
+
+/// How often a trigger of kLeast may have hit.
+struct Truth {
+  uint64_t fewest = 0, most = 0;
+  void add(uint64_t ns) {
+    fewest += ns >= kLeast + kMargin;
+    most += ns >= kLeast - kMargin;
+  }
+};
+
+/// Finds in the trace how often a thread's waits of a kind were long, from its first sleep on: then
+/// it has its name.
+Truth truth_of(const std::vector<DumpEvent> &events, const std::string &comm,
+               const std::string &kind) {
+  Truth truth;
+  bool slept = false;
+  std::string since_event; ///< empty: it runs
+  uint64_t since = 0;
+  for (const DumpEvent &event : events) {
+    if (event.comm != comm)
+      continue;
+    if (event.event == "task_activate" && since_event == "task_sleep" && kind == "blocked")
+      truth.add(event.time - since);
+    if (event.takes_cpu() && kind == "latency" &&
+        (since_event == "task_activate" || since_event == "task_epilogue") && slept)
+      truth.add(event.time - since);
+    if (event.takes_cpu() && kind == "preempted" && since_event == "task_epilogue" && slept)
+      truth.add(event.time - since);
+    if (event.takes_cpu())
+      since_event.clear();
+    else if (event.leaves_cpu() || event.event == "task_activate")
+      since_event = event.event, since = event.time;
+    slept |= event.event == "task_sleep";
+  }
+  return truth;
+}
+
+/// As the last lines say.
+uint64_t hits_of(const Outcome &outcome) {
+  std::string text = outcome.err;
+  std::erase(text, ',');
+  return number_after(text, "--trigger has hit ");
+}
+
+size_t count(const std::string &text, const std::string &part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1))
+    found++;
+  return found;
+}
+
+} // namespace
+
+class Trigger : public CaptureTest {
+protected:
+  /// Runs `delays` with COUNT long and COUNT short waits of a kind.
+  Outcome record_delays(const std::string &kind, unsigned times, const std::string &trigger,
+                        std::vector<std::string> options = {}) {
+    options.insert(options.end(), {"--buffer", "last:32M", "--trigger", trigger});
+    return record({installed("delays"), kind, std::to_string(times), "3000", "500"}, options);
+  }
+  nlohmann::json marks_of(const std::string &trace) const {
+    return nlohmann::json::parse(
+        run({.argv = {ovnitrace(), "info", "--json", trace}}).out)["marks"];
+  }
+  void expect_all_hit(const std::string &kind, unsigned planted,
+                      const std::vector<std::string> &options = {}) {
+    SCOPED_TRACE(kind);
+    const Outcome outcome = record_delays(kind, planted, kind + ":2ms:vict*", options);
+    const TraceRecord reported = read_trace_json(trace());
+    EXPECT_EQ(reported.forgotten + reported.lost, 0u);
+    const Truth truth = truth_of(dump(trace()), "victim", kind);
+    EXPECT_GE(truth.fewest, planted);
+    const uint64_t hits = hits_of(outcome);
+    EXPECT_GE(hits, truth.fewest) << outcome.err;
+    EXPECT_LE(hits, truth.most) << outcome.err;
+    EXPECT_LT(hits, 2 * planted) << "the short waits do not count";
+  }
+};
+
+TEST_F(Trigger, LatencyFindsAllOfAThousandPlantedDelaysAndNothingElse) {
+  expect_all_hit("latency", 1000);
+}
+
+TEST_F(Trigger, LatencyIsFoundOnTheWholeMachineToo) {
+  expect_all_hit("latency", 200, {"-a"});
+}
+
+TEST_F(Trigger, BlockedFindsLongBlocks) {
+  expect_all_hit("blocked", 200);
+}
+
+TEST_F(Trigger, PreemptedFindsLongPreemptions) {
+  expect_all_hit("preempted", 200);
+}
+
+// The save has the end of the wait, and a mark there.
+TEST_F(Trigger, AHitIsSavedNamedAndMarked) {
+  const Outcome outcome = record_delays("latency", 100, "latency:2ms:victim");
+  const nlohmann::json marks = marks_of(trace() + ".1");
+  ASSERT_EQ(marks.size(), 1u) << outcome.err;
+  const std::string text = marks[0]["text"];
+  EXPECT_EQ(text.find("latency "), 0u) << text;
+  EXPECT_NE(text.find(" ms of victim("), std::string::npos) << text;
+  EXPECT_NE(outcome.err.find(text + ": saved to " + trace() + ".1 "), std::string::npos)
+      << outcome.err;
+  const uint64_t time = marks[0]["time_ns"];
+  size_t dispatches = 0, shown = 0;
+  for (const DumpEvent &event : dump(trace() + ".1")) {
+    dispatches += event.takes_cpu() && event.comm == "victim" && event.time <= time + kMargin &&
+                  event.time + kMargin >= time;
+    shown += event.event == "EXT_mark";
+  }
+  EXPECT_EQ(shown, 1u);
+  EXPECT_EQ(dispatches, 1u) << "it got its CPU at " << time;
+}
+
+TEST_F(Trigger, AConstantTriggerSavesOnceASecond) {
+  const Outcome outcome = record_delays("latency", 800, "latency:2ms", {"--max-saves", "1000"});
+  const nlohmann::json marks = marks_of(trace());
+  ASSERT_GE(marks.size(), 2u) << "it ran for 2.4 s at least";
+  EXPECT_EQ(count(outcome.err, ": saved to "), marks.size()) << outcome.err;
+  for (size_t n = 1; n < marks.size(); n++)
+    EXPECT_GE(marks[n]["time_ns"].get<uint64_t>() - marks[n - 1]["time_ns"].get<uint64_t>(),
+              1'000'000'000u);
+  EXPECT_NE(outcome.err.find(" (hit "), std::string::npos) << outcome.err;
+}
+
+TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
+  const Outcome outcome = record_delays("latency", 800, "latency:2ms", {"--max-saves", "1"});
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 times"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(exists(trace() + ".2")) << outcome.err;
+  EXPECT_LT(hits_of(outcome), 800u) << outcome.err;
+}
+
+TEST_F(Trigger, OtherNamesDoNotHit) {
+  const Outcome outcome = record_delays("latency", 20, "latency:2ms:victims");
+  EXPECT_NE(outcome.err.find("--trigger has hit 0 times"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(exists(trace() + ".1")) << outcome.err;
+}
+
+TEST_F(Trigger, ExitHitsWhenAThreadOfThatNameEnds) {
+  const std::string until = "until [ -e " + trace() + ".1/trace.json ]; do :; done";
+  const Outcome outcome = record({"sh", "-c", "sleep 0.1; " + until},
+                                 {"--buffer", "last:1M", "--trigger", "exit:slee?"});
+  EXPECT_NE(outcome.err.find("exit of sleep("), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger has hit 1 time\n"), std::string::npos) << outcome.err;
+  const std::vector<DumpEvent> events = dump(trace() + ".1");
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const DumpEvent &event) {
+    return event.event == "EXT_exit" && event.comm == "sleep";
+  }));
+}
+
+TEST_F(Trigger, ABadOneIsRefusedBeforeTheProgramRuns) {
+  for (const char *bad : {"latency", "latency:5", "latency:0ms", "blocked:5ms:", "exit", "exit:"}) {
+    const Outcome outcome = run(
+        record_command(trace(), {"touch", path("ran")}, {"--buffer", "last:1M", "--trigger", bad}));
+    EXPECT_EQ(outcome.status(), 2) << bad;
+    EXPECT_NE(outcome.err.find(std::string("--trigger ") + bad), std::string::npos) << outcome.err;
+  }
+  EXPECT_FALSE(exists(path("ran")));
+}
+
+} // namespace ovnitrace::test

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/bpf/trigger_capture.h"
+
+#include "emulator/base/human.h"
+#include "user/bpf/bpf_log.h"
+
+#include "trigger.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace ovnitrace {
+
+std::string text_of(trigger_kind kind, const trigger_hit &hit) {
+  std::string text;
+  for (const TriggerKindName &known : kTriggerKinds)
+    if (known.kind == kind)
+      text = known.has_time ? fmt::format("{} {}", known.name, human_duration(hit.ns)) : known.name;
+  return fmt::format("{} of {}({})", text,
+                     std::string_view(hit.comm, strnlen(hit.comm, sizeof hit.comm)), hit.tid);
+}
+
+struct TriggerCapture::Skeleton {
+  trigger_bpf *object = nullptr;
+  ~Skeleton() { trigger_bpf__destroy(object); }
+};
+
+TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
+    : skeleton_(std::make_unique<Skeleton>()) {
+  collect_bpf_log();
+  trigger_bpf *o = skeleton_->object = trigger_bpf__open();
+  if (!o)
+    fail_bpf("open the BPF programs of --trigger", errno);
+  o->rodata->trace_all = capture.trace_all();
+  o->rodata->has_regions = capture.has_regions();
+  o->rodata->region_by_thread = capture.region_by_thread();
+  std::memcpy(const_cast<trigger_rule *>(&o->rodata->rule), &rule, sizeof rule);
+  const bool sees_wakeups = rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_BLOCKED;
+  for (bpf_program *program : {o->progs.trigger_on_wakeup, o->progs.trigger_on_wakeup_new})
+    bpf_program__set_autoload(program, sees_wakeups);
+  if (rule.kind == TRIGGER_EXIT)
+    bpf_map__set_max_entries(o->maps.trigger_since, 1); // not used
+  const std::pair<bpf_map *, int> shared[] = {{o->maps.marks, capture.marks_map()},
+                                              {o->maps.rings, capture.rings_map()},
+                                              {o->maps.regions, capture.regions_map()}};
+  for (const auto &[map, fd] : shared)
+    if (bpf_map__reuse_fd(map, fd) != 0)
+      fail_bpf("share maps with the BPF programs of --trigger", errno);
+  if (const int error = load_skeleton(o->skeleton))
+    fail_bpf("load the BPF programs of --trigger", error);
+  log_bpf_object(o->obj);
+  ring_.emplace(file(), bpf_map__max_entries(o->maps.trigger_hits)); // libbpf rounds up to pages
+}
+
+TriggerCapture::~TriggerCapture() = default;
+
+void TriggerCapture::attach() {
+  collect_bpf_log();
+  if (const int error = trigger_bpf__attach(skeleton_->object))
+    fail_bpf("attach the BPF programs of --trigger", error);
+}
+
+void TriggerCapture::detach() {
+  trigger_bpf__detach(skeleton_->object);
+}
+
+int TriggerCapture::file() const {
+  return bpf_map__fd(skeleton_->object->maps.trigger_hits);
+}
+
+std::optional<trigger_hit> TriggerCapture::take() {
+  std::optional<trigger_hit> newest;
+  ring_->drain(ring_->produced(), [&](const void *message, size_t bytes) {
+    if (bytes == sizeof(trigger_hit))
+      std::memcpy(&newest.emplace(), message, sizeof(trigger_hit));
+  });
+  return newest;
+}
+
+uint64_t TriggerCapture::hits() const {
+  return __atomic_load_n(&skeleton_->object->bss->hits, __ATOMIC_RELAXED);
+}
+
+} // namespace ovnitrace
