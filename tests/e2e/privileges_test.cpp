@@ -100,18 +100,12 @@ TEST_F(Privileges, TwoCapabilitiesSuffice) {
   const auto status_of = [&](std::vector<std::string> argv) {
     argv.insert(argv.begin(), command);
     argv.insert(argv.end(), {"--", installed("many_threads"), "10"});
-    const Outcome outcome = run({.argv = argv,
-                                 .env = {{"TMPDIR", path("place")}}, // the guests have no /var/tmp
-                                 .in_child = become_nobody});
+    const Outcome outcome = run({.argv = argv, .in_child = become_nobody});
     return std::to_string(outcome.status()) + (outcome.status() ? ": " + outcome.err : "");
   };
   const std::string trace = path("place/trace");
-  const std::vector<std::vector<std::string>> options = {{},
-                                                         {"-a"},
-                                                         {"--filter", "all"},
-                                                         {"--stacks"},
-
-                                                         {"--control", "start:enter_func:main"}};
+  const std::vector<std::vector<std::string>> options = {
+      {}, {"-a"}, {"--filter", "all"}, {"--stacks"}, {"--control", "start:enter_func:main"}};
   const bool no_stacks =
       number_after("x" + read_text("/proc/sys/kernel/perf_event_paranoid"), "x") > 2;
   for (std::vector<std::string> argv : options) {
@@ -128,9 +122,7 @@ TEST_F(Privileges, TwoCapabilitiesSuffice) {
   EXPECT_NE(status_of({"record", "-f", "-o", trace, "--control", "start:icount:9"})
                 .find("CAP_SYS_PTRACE missing?"),
             std::string::npos);
-  const Outcome top = run({.argv = {command, "top", "--batch", "1"},
-                           .env = {{"TMPDIR", path("place")}},
-                           .in_child = become_nobody});
+  const Outcome top = run({.argv = {command, "top", "--batch", "1"}, .in_child = become_nobody});
   EXPECT_EQ(top.status(), 0) << top.err;
 }
 

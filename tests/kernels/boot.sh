@@ -56,7 +56,7 @@ cp /etc/passwd /etc/group "$root/etc"
 cat >"$root/init" <<'INIT'
 #!/bin/sh
 mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
-mkdir -p /dev/shm /dev/pts; mount -t devpts none /dev/pts; mount -t tmpfs none /dev/shm; mount -t tmpfs none /tmp; chmod 1777 /tmp
+mkdir -p /dev/shm /dev/pts; mount -t devpts none /dev/pts; mount -t tmpfs none /dev/shm; mount -t tmpfs none /tmp; mkdir -p /var/tmp; chmod 1777 /tmp /var/tmp
 mount -t cgroup2 none /sys/fs/cgroup
 ip link set lo up
 export PATH=/bin:/sbin HOME=/root CI=true
