@@ -182,7 +182,8 @@ TEST_F(Session, AFullDiskRemovesTheOldestPart) {
       parts.push_back(name);
   EXPECT_NE(outcome.err.find("is removed"), std::string::npos) << outcome.err;
   EXPECT_EQ(std::count(parts.begin(), parts.end(), "0001"), 0) << "the oldest";
-  EXPECT_EQ(run({.argv = {ovnitrace(), "dump", disk + "/trace"}}).status(), 0);
+  const Outcome dumped = run({.argv = {ovnitrace(), "dump", disk + "/trace"}});
+  EXPECT_EQ(dumped.status(), 0) << dumped.err << outcome.err;
   umount2(disk.c_str(), MNT_DETACH);
 }
 

@@ -12,10 +12,13 @@
 #include "tests/unit/support/temp_dir.h"
 #include "user/chunk/chunk_writer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -26,6 +29,8 @@
 
 namespace ovnitrace {
 namespace {
+
+namespace fs = std::filesystem;
 
 using test::CollectingSink;
 using test::TempDir;
@@ -54,6 +59,16 @@ private:
   std::vector<TraceTarget *> targets_;
   Chunk chunks_[kCpus];
 };
+
+life_record new_thread(uint32_t tid, uint64_t time) {
+  life_record record = {};
+  record.time = time;
+  record.kind = LIFE_NEW;
+  record.tid = tid;
+  record.pid = 100;
+  record.comm[0] = 't';
+  return record;
+}
 
 /// Random threads on a few CPUs, written twice: as parts and without a seam.
 class RotatedTrace {
@@ -104,12 +119,7 @@ private:
   };
 
   void create(uint32_t tid) {
-    life_record record = {};
-    record.time = ++time_;
-    record.kind = LIFE_NEW;
-    record.tid = tid;
-    record.pid = 100;
-    record.comm[0] = 't';
+    const life_record record = new_thread(tid, ++time_);
     registry_.learn(record);
     writers_[0]->life(record);
     log(0, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, 0, 0, tid, 1));
@@ -202,7 +212,6 @@ TEST(RotatingTarget, KeepsTheNewestParts) {
 }
 
 TEST(RotatingTarget, OverwritesPartsButNothingOfOthers) {
-  namespace fs = std::filesystem;
   RotatedTrace traces(6, 0);
   const std::string path = traces.rotated();
   ASSERT_EQ(trace_parts(path).size(), 5u);
@@ -221,8 +230,63 @@ TEST(RotatingTarget, OverwritesPartsButNothingOfOthers) {
   EXPECT_TRUE(fs::exists(traces.dir / "elsewhere/cpu0000.ftr"));
 }
 
+/// A file system with room for little.
+struct SmallDisk {
+  explicit SmallDisk(unsigned kilobytes) {
+    fs::create_directory(path());
+    EXPECT_EQ(
+        mount("tmpfs", path().c_str(), "tmpfs", 0, fmt::format("size={}k", kilobytes).c_str()), 0);
+  }
+  ~SmallDisk() { umount2(path().c_str(), MNT_DETACH); }
+  std::string path() const { return dir / "disk"; }
+
+  TempDir dir;
+};
+
+// The disk becomes full at another write each time: of a chunk, of a description, or of what a part
+// begins with.
+TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
+  for (unsigned pages = 40; pages < 80; pages++) {
+    const SmallDisk disk(4 * pages);
+    const std::string path = disk.path() + "/trace";
+    uint64_t time = 10;
+    {
+      RotatingTarget target(path, IfExists::refuse, kCpus, 0, Rotation{.bytes = 1});
+      target.prepare(kDescription);
+      target.begin();
+      Both pool({&target});
+      ThreadRegistry registry;
+      ChunkWriter writer(1, 1, registry, pool);
+      for (uint32_t tid = 100; tid < 102; tid++) {
+        const life_record created = new_thread(tid, ++time);
+        registry.learn(created);
+        writer.life(created);
+      }
+      for (uint32_t step = 0; step < 12000; step++) {
+        writer.transition({++time, SCHED_WORD(SCHED_KIND_SWITCH, FTRACE_OFFCPU_SLEEP, 121,
+                                              100 + step % 2, 101 - step % 2)});
+        if (step % 900 == 899) {
+          writer.pass_on(UINT64_MAX);
+          target.rotate_soon(time, time + 1);
+          ++time;
+        }
+      }
+      writer.finish(++time);
+      target.output().finish();
+      target.end(kDescription, 0);
+    }
+    ASSERT_GE(trace_parts(path).size(), 1u) << pages;
+    EXPECT_FALSE(fs::exists(path + "/0001")) << "the oldest of " << pages;
+    EXPECT_NE(converted(path, disk.dir / "out"), "") << pages;
+    const std::string events = text_of(trace_parts(path).back() + "/cpu0001.ftr");
+    ftrace_record end;
+    ASSERT_GE(events.size(), sizeof(end)) << pages;
+    std::memcpy(&end, events.data() + events.size() - sizeof(end), sizeof(end));
+    EXPECT_EQ(ftrace_record_tsc(&end), time) << pages;
+  }
+}
+
 TEST(RotatingTarget, SaysWhyAPartIsNotRemoved) {
-  namespace fs = std::filesystem;
   RotatedTrace traces(7, 0);
   TraceDirectory whole(traces.rotated(), IfExists::overwrite);
   EXPECT_EQ(whole.remove_part("0001"), 0);

@@ -56,17 +56,32 @@ void RotatingTarget::rotate_soon(uint64_t before, uint64_t after) {
   cut_ = {before, after};
 }
 
-/// Opens the next part. All events before `known_until` (ns) were written.
+/// Opens the next part. All events before `known_until` (ns) were written. Throws; then nothing of
+/// the new part is left.
 void RotatingTarget::open_part(uint64_t known_until) {
   const unsigned number = parts_.empty() ? 1 : parts_.back() + 1;
   auto part =
       std::make_unique<DirectoryTarget>(whole_.directory(), part_name(number), cpus_, level_);
-  part->prepare(description_);
-  part->begin();
+  const std::vector<Cpu> before = by_cpu_;
+  try {
+    fill_part(*part, known_until);
+  } catch (const std::exception &) {
+    part->discard();
+    by_cpu_ = before;
+    throw;
+  }
   part_ = std::move(part);
   parts_.push_back(number);
   part_bytes_ = 0;
   part_begin_ = monotonic_ns();
+  while (rotation_.keep && parts_.size() > rotation_.keep)
+    drop_oldest();
+}
+
+/// Writes what each part begins with. All but the first begin with the states of the threads.
+void RotatingTarget::fill_part(DirectoryTarget &part, uint64_t known_until) {
+  part.prepare(description_);
+  part.begin();
   uint64_t begin = std::numeric_limits<uint64_t>::max();
   for (Cpu &cpu : by_cpu_) {
     cpu.from = cpu.to = 0;
@@ -74,7 +89,7 @@ void RotatingTarget::open_part(uint64_t known_until) {
     if (cpu.next_number)
       begin = std::min(begin, std::max(cpu.last, known_until));
   }
-  if (number > 1) {
+  if (!parts_.empty()) {
     const ForgottenStates::Remembered known = states_.remembered(begin, {});
     for (uint32_t n = 0; n < cpus_; n++) {
       Cpu &cpu = by_cpu_[n];
@@ -84,20 +99,18 @@ void RotatingTarget::open_part(uint64_t known_until) {
       if (!known.states[n].empty())
         end = std::max(end, known.states[n].back().time);
       const Gap gap = {n, cpu.next_number - 1, begin, end, cpu.events};
-      if (part_->output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
-        throw Error(part_->output().error());
-      cpu.from = cpu.to = part_->file_bytes(n);
+      if (part.output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
+        throw Error(part.output().error());
+      cpu.from = cpu.to = part.file_bytes(n);
       cpu.has_file = true;
     }
   }
-  put_part_file();
-  while (rotation_.keep && parts_.size() > rotation_.keep)
-    drop_oldest();
+  put_part_file(part);
 }
 
 /// Writes which bytes of the files belong to the whole; `to` is 0 while the part grows.
-void RotatingTarget::put_part_file() {
-  part_->put_file(kPartFile, [this](const Put &put) {
+void RotatingTarget::put_part_file(DirectoryTarget &part) {
+  part.put_file(kPartFile, [this](const Put &put) {
     std::string text = "{\"version\": 1, \"streams\": [";
     for (uint32_t n = 0; n < cpus_; n++)
       if (by_cpu_[n].has_file)
@@ -107,18 +120,40 @@ void RotatingTarget::put_part_file() {
   });
 }
 
-/// Ends the part as a trace of its own.
+/// Ends the part as a trace of its own. Older parts make room for its description.
 void RotatingTarget::close_part() {
   ChunkDestination &files = part_->output();
   for (uint32_t n = 0; n < cpus_; n++)
     if (Cpu &cpu = by_cpu_[n]; cpu.has_file)
       (void)files.write(small_chunk(n, cpu.next_number, {{cpu.last, FTrace_EVT_trace_stop}}));
   files.finish();
-  try {
-    put_part_file();
-    part_->end(description_, 0);
-  } catch (const Error &error) {
-    print("{}", error.what());
+  for (;;) {
+    try {
+      put_part_file(*part_);
+      part_->end(description_, 0);
+      return;
+    } catch (const Error &error) {
+      if (!make_room(error.what())) {
+        print("{}", error.what());
+        return;
+      }
+    }
+  }
+}
+
+/// Ends the part and begins the next. Older parts make room for it.
+void RotatingTarget::next_part(uint64_t known_until) {
+  close_part();
+  for (;;) {
+    try {
+      open_part(known_until);
+      return;
+    } catch (const std::exception &error) {
+      if (!make_room(error.what())) {
+        error_ = error.what();
+        return;
+      }
+    }
   }
 }
 
@@ -129,15 +164,8 @@ size_t RotatingTarget::write(const Chunk &chunk) {
     if (cut_ && ftrace_record_tsc(&chunk.records.front()) >= cut_->after)
       cut.swap(cut_);
   }
-  if (cut && error_.empty()) {
-    close_part();
-    try {
-      open_part(cut->before);
-    } catch (const std::exception &error) {
-      if (!make_room())
-        error_ = error.what();
-    }
-  }
+  if (cut && error_.empty())
+    next_part(cut->before);
   const size_t missing = write_on(chunk);
   if (missing)
     return missing;
@@ -156,32 +184,29 @@ size_t RotatingTarget::write(const Chunk &chunk) {
 
 /// Writes a chunk whole, into a new part if there is no room in this one.
 size_t RotatingTarget::write_on(const Chunk &chunk) {
-  if (!error_.empty())
-    return chunk.records.size();
-  size_t missing = part_->output().write(chunk);
-  while (missing && make_room())
-    missing = part_->output().write(chunk);
-  if (missing)
-    error_ = part_->output().error();
-  return missing;
+  for (;;) {
+    if (!error_.empty())
+      return chunk.records.size();
+    const size_t missing = part_->output().write(chunk);
+    if (!missing)
+      return 0;
+    const std::string why = part_->output().error();
+    if (!make_room(why)) {
+      error_ = why;
+      return missing;
+    }
+    next_part(0);
+  }
 }
 
-/// Removes the oldest parts until a new one can begin. Returns false if only the newest is left.
-bool RotatingTarget::make_room() {
-  const std::string why = part_->output().error();
-  while (parts_.size() > 1) {
-    print("no room for the trace ({}): part {}/{} is removed", why, whole_.place(),
-          part_name(parts_.front()));
-    drop_oldest();
-    try {
-      close_part();
-      open_part(0);
-      return true;
-    } catch (const std::exception &) {
-      // the next oldest one goes, too
-    }
-  }
-  return false;
+/// Removes the oldest part. Returns false if only the newest is left.
+bool RotatingTarget::make_room(const std::string &why) {
+  if (parts_.size() <= 1)
+    return false;
+  print("no room for the trace ({}): part {}/{} is removed", why, whole_.place(),
+        part_name(parts_.front()));
+  drop_oldest();
+  return true;
 }
 
 void RotatingTarget::drop_oldest() {
@@ -193,6 +218,19 @@ void RotatingTarget::drop_oldest() {
 
 void RotatingTarget::finish() {
   close_part();
+}
+
+/// Older parts make room for the description of the whole.
+void RotatingTarget::end(const Description &description, uint64_t missing) {
+  for (;;) {
+    try {
+      whole_.end(description, missing);
+      return;
+    } catch (const Error &error) {
+      if (!make_room(error.what()))
+        throw;
+    }
+  }
 }
 
 std::string RotatingTarget::error() const {

@@ -32,9 +32,7 @@ public:
   void prepare(const Description &description) override;
   void begin() override;
   void describe(const Description &description) override { whole_.describe(description); }
-  void end(const Description &description, uint64_t missing) override {
-    whole_.end(description, missing);
-  }
+  void end(const Description &description, uint64_t missing) override;
   void end_briefly(const Description &description) override { whole_.end_briefly(description); }
   void discard() noexcept override { whole_.discard(); }
   std::string place() const override { return whole_.place(); }
@@ -57,10 +55,12 @@ private:
   std::string error() const override;
 
   void open_part(uint64_t known_until);
+  void fill_part(DirectoryTarget &part, uint64_t known_until);
+  void put_part_file(DirectoryTarget &part);
   void close_part();
-  void put_part_file();
+  void next_part(uint64_t known_until);
   size_t write_on(const Chunk &chunk);
-  bool make_room();
+  bool make_room(const std::string &why);
   void drop_oldest();
 
   const uint32_t cpus_;
