@@ -80,7 +80,7 @@ protected:
 
 class PlantedCause : public DiffOfCaptures, public ::testing::WithParamInterface<Planted> {};
 
-/// This kernel hides a few wakeups (docs/capture.md). Who made them is not known then, and the
+/// This kernel hides a few wakeups (docs/recording.md). Who made them is not known then, and the
 /// cause has no name: the runs are captured again.
 TEST_P(PlantedCause, IsNamedFirst) {
   const Planted &planted = GetParam();
