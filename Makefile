@@ -98,15 +98,10 @@ EMULATOR_SRC := $(filter-out emulator/cli/main.cpp,$(call find,emulator,*.cpp))
 USER_SRC := $(filter-out user/main.cpp,$(call find,user,*.cpp))
 LIB_SRC := $(call find,user/libovnitrace,*.c)
 UNIT_SRC := $(call find,tests/unit,*.cpp) $(call find,tests/unit,*.c)
-# What it tests is what the compiler makes of constants, so that it has its own flags.
-USDT_TEST := tests/unit/usdt_test.cpp
 E2E_SRC := $(call find,tests/e2e,*.cpp)
 BROWSER_SRC := $(call find,tests/browser,*.cpp)
 EMULATOR_OBJ := $(call together,emulator,$(EMULATOR_SRC))
 USER_OBJ := $(call together,user,$(USER_SRC))
-UNIT_OBJ := $(call together,unit,$(filter-out $(USDT_TEST),$(filter %.cpp,$(UNIT_SRC))))
-E2E_OBJ := $(call together,e2e,$(E2E_SRC))
-BROWSER_OBJ := $(call together,browser,$(BROWSER_SRC))
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
@@ -148,13 +143,13 @@ $(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/fuzz/libnet.a $(B)/libovnitrace.
 	@echo "  AR       $@"
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
-$(B)/tests/unit_tests: $(UNIT_OBJ) $(call objects,$(USDT_TEST) $(filter %.c,$(UNIT_SRC))) $(USER_OBJ) $(B)/libemulator.a $(B)/libovnitrace.a | $(B)/$(SO)
+$(B)/tests/unit_tests: $(call objects,$(UNIT_SRC)) $(USER_OBJ) $(B)/libemulator.a $(B)/libovnitrace.a | $(B)/$(SO)
 	@echo "  LINK     $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -pie -o $@ $^ -lgtest_main -lgtest $(USER_LIBS) $(LIB_LIBS)
 
-$(B)/tests/e2e_tests: $(E2E_OBJ) $(B)/libemulator.a
-$(B)/tests/browser_tests: $(BROWSER_OBJ) $(B)/libemulator.a
+$(B)/tests/e2e_tests: $(call objects,$(E2E_SRC)) $(B)/libemulator.a
+$(B)/tests/browser_tests: $(call objects,$(BROWSER_SRC)) $(B)/libemulator.a
 $(B)/tests/e2e_tests $(B)/tests/browser_tests:
 	@echo "  LINK     $@"
 	$(Q)mkdir -p $(@D)
@@ -238,7 +233,7 @@ PCH_tests := gtest/gtest.h filesystem fstream set sstream $(PCH_common)
 PCH_FLAGS := -Winvalid-pch $(if $(BY_CLANG),,-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow \
   -Wno-stringop-overread)
 including = $(call objects,$(shell grep -lr '$(1)' emulator user --include=*.cpp))
-OBJECTS_tests := $(UNIT_OBJ) $(E2E_OBJ) $(BROWSER_OBJ) $(call objects,$(USDT_TEST))
+OBJECTS_tests := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC) $(BROWSER_SRC)))
 OBJECTS_json := $(call including,<nlohmann/json.hpp>) $(filter %.json.cpp.o,$(EMULATOR_OBJ) $(USER_OBJ))
 OBJECTS_common := $(filter-out $(OBJECTS_json),$(EMULATOR_OBJ) $(USER_OBJ))
 $(B)/pch/tests.h.gch $(OBJECTS_tests): CXXFLAGS := $(filter-out -O% -D_FORTIFY_SOURCE%,$(CXXFLAGS)) $(OPT_TESTS)
@@ -247,8 +242,9 @@ $(OBJECTS_$(1)): $(B)/pch/$(1).h.gch
 $(OBJECTS_$(1)): PCH = -include $(B)/pch/$(1).h $(PCH_FLAGS)
 endef
 $(foreach set,tests json common,$(eval $(call precompiled,$(set))))
-$(call objects,$(USDT_TEST)): CXXFLAGS += -O2
-$(call objects,$(USDT_TEST)): PCH =
+# What it tests is what the compiler makes of constants.
+$(B)/obj/tests/unit/usdt_test.cpp.o: CXXFLAGS += -O2
+$(B)/obj/tests/unit/usdt_test.cpp.o: PCH =
 # In a unit, GCC takes the anonymous namespaces of .cpp files for those of headers.
 $(B)/obj/$(B)/units/%: CXXFLAGS += $(if $(BY_CLANG),,-Wno-subobject-linkage)
 
@@ -260,7 +256,7 @@ $(PAGE): emulator/report/assemble.sh $(call find,emulator/report/page,*)
 	$(Q)$< > $@
 $(EMULATOR_OBJ) $(B)/fuzz/emulator/report/page.cpp.o: | $(PAGE)
 
-$(call objects,user/main.cpp) $(USER_OBJ) $(UNIT_OBJ) $(call objects,$(USDT_TEST)): | $(SKELETONS)
+$(call objects,user/main.cpp $(filter %.cpp,$(UNIT_SRC))) $(USER_OBJ): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags
 	@echo "  CXX      $<"
 	$(Q)mkdir -p $(@D)
