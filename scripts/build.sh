@@ -6,11 +6,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 make=${MAKE:-make}
 
-# What each rule would print: a step each, a good second of a CPU on a common machine.
-steps=$("$make" --no-print-directory -n "$@" | grep -c '^echo "  [A-Z]' || :)
-if [ "$steps" -gt 0 ]; then
-  cpus=$(nproc)
-  echo "build: $steps steps on $cpus CPUs, about $((steps * 5 / 4 / cpus / 60 + 1)) min"
+# A build from nothing compiles files together, which the Makefile explains at UNITS.
+[ -e build/obj ] || mkdir -p build/units
+
+# What each rule would print: a step each, a good second of a CPU on a common machine, or ten for a
+# unit.
+plan=$("$make" --no-print-directory -n "$@" | grep '^echo "  [A-Z]' || :)
+if [ -n "$plan" ]; then
+  cpus=$(nproc) steps=$(wc -l <<<"$plan") units=$(grep -c build/units/ <<<"$plan" || :)
+  echo "build: $steps steps on $cpus CPUs, about $(((steps * 5 / 4 + units * 9) / cpus / 60 + 1)) min"
 fi
 
 jobs=
@@ -21,7 +25,7 @@ esac
 number() {
   local step=0 line
   while IFS= read -r line; do
-    [[ $line != "  "[A-Z]* ]] || line="[$((++step))/$steps]$line"
+    [[ $line != "  "[A-Z]* ]] || line="[$((++step))/${steps:-0}]$line"
     printf '%s\n' "$line"
   done
 }

@@ -1,11 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Joins C++ files to units of up to twenty, which read the headers once: units.sh FILE…
-# Prints a line for each unit: its files. Files of a unit are of one tree, share the precompiled header,
-# and meet no name of an anonymous namespace twice, neither their own nor that of another file.
-# The Makefile and scripts/tidy.sh call this.
+# Joins C++ files to units of up to twenty, which read the headers and make the templates once.
+#   units.sh FILE…            prints a line for each unit: its files
+#   units.sh -w PREFIX FILE…  writes each unit that has changed, PREFIX-N.cpp, and prints the names
+#                             (a file that is alone keeps its own name)
+# Files of a unit are of one tree, share the precompiled header, and meet no name of an anonymous
+# namespace twice, neither their own nor that of another file. The Makefile and scripts/tidy.sh call
+# this.
 set -euo pipefail
+prefix=
+if [ "${1:-}" = -w ]; then
+  prefix=$2
+  shift 2
+  mkdir -p "$(dirname "$prefix")"
+fi
 [ $# -gt 0 ] || exit 0
+
+# Writes a unit: write NUMBER FILE…
+write() {
+  local text name
+  [ $# -gt 2 ] || { echo "$2" && return; }
+  name=$prefix-$1$(grep -q '^#include <nlohmann/json.hpp>' "$2" && echo .json || :).cpp
+  shift
+  text=$(printf '#include "%s"\n' "$@")
+  [ -e "$name" ] && [ "$text" = "$(<"$name")" ] || printf '%s\n' "$text" >"$name"
+  echo "$name"
+}
 
 awk -v most="${MOST:-20}" '
   FNR == 1 { files[++count] = FILENAME; hidden = 0; kind[count] = "" }
@@ -43,7 +63,7 @@ awk -v most="${MOST:-20}" '
     for (i = 1; i <= count; i++) {
       tree = files[i]
       sub(/\/[^\/]*$/, "", tree)
-      if (tree !~ /^tests/) sub(/\/.*/, "", tree)
+      if (tree !~ /^tests|cli$/) sub(/\/.*/, "", tree)
       tree = tree kind[i]
       for (u = 1; u <= units; u++) if (trees[u] == tree && sizes[u] < most && fits(i, u)) break
       if (u > units) { units = u; trees[u] = tree }
@@ -62,4 +82,8 @@ awk -v most="${MOST:-20}" '
     n = split(words[i], all, " ")
     for (k = 1; k <= n; k++) if ((u, all[k]) in taken) return 0
     return 1
-  }' "$@"
+  }' "$@" | {
+  [ -n "$prefix" ] || exec cat
+  number=0
+  while read -ra files; do write $((++number)) "${files[@]}"; done
+}

@@ -14,8 +14,8 @@ namespace ovnitrace {
 
 namespace {
 
-enum class Color { automatic, always, never };
-Color color = Color::automatic;
+enum class ColorChoice { automatic, always, never };
+ColorChoice color = ColorChoice::automatic;
 
 std::string_view environment(const char *name) {
   const char *value = std::getenv(name);
@@ -46,9 +46,9 @@ void add_terminal_options(App command) {
       .add_option_function<std::string>(
           "--color",
           [](const std::string &when) {
-            color = when == "always"  ? Color::always
-                    : when == "never" ? Color::never
-                                      : Color::automatic;
+            color = when == "always"  ? ColorChoice::always
+                    : when == "never" ? ColorChoice::never
+                                      : ColorChoice::automatic;
           },
           "Use colours: auto (default: on a terminal, and not if NO_COLOR is set), always, never")
       .type_name("WHEN")
@@ -64,8 +64,8 @@ void add_terminal_options(App command) {
 }
 
 bool wants_colors() {
-  if (color != Color::automatic)
-    return color == Color::always;
+  if (color != ColorChoice::automatic)
+    return color == ColorChoice::always;
   return isatty(STDOUT_FILENO) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
 }
 

@@ -26,7 +26,7 @@ void given(const System &, const ChannelDef &def, Labels &labels) {
 
 /// Collects the names of values. A value can have several: two hosts may share a tid, and a kernel
 /// uses a tid again.
-class Names {
+class NameCollector {
 public:
   void add(int64_t value, std::string name) { names_.push_back({value, std::move(name)}); }
 
@@ -69,7 +69,7 @@ private:
 
 void threads(const System &system, const ChannelDef &, Labels &labels) {
   const Catalog &catalog = system.catalog();
-  Names names;
+  NameCollector names;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     names.add(catalog.threads[t].tid, thread_name(catalog, t));
   for (const HostInfo &host : catalog.hosts)
@@ -98,7 +98,7 @@ template <class F> void for_each_process(const Catalog &catalog, F &&f) {
 }
 
 void processes(const System &system, const ChannelDef &, Labels &labels) {
-  Names names;
+  NameCollector names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t) {
     names.add(main.pid, process_name(main));
   });
@@ -106,7 +106,7 @@ void processes(const System &system, const ChannelDef &, Labels &labels) {
 }
 
 void process_indices(const System &system, const ChannelDef &, Labels &labels) {
-  Names names;
+  NameCollector names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t number) {
     names.add(number, process_name(main));
   });
@@ -121,7 +121,7 @@ void cpus(const System &system, const ChannelDef &, Labels &labels) {
 
 /// Adds the names of system calls. With hosts of several architectures, a value can have several.
 void calls(const System &system, const ChannelDef &, Labels &labels) {
-  Names names;
+  NameCollector names;
   names.add(kBlockedInUnknown, "Not known");
   for (const HostInfo &host : system.catalog().hosts)
     for (uint16_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALLS; call++)
@@ -131,7 +131,7 @@ void calls(const System &system, const ChannelDef &, Labels &labels) {
 }
 
 void marks(const System &system, const ChannelDef &, Labels &labels) {
-  Names names;
+  NameCollector names;
   for (const HostInfo &host : system.catalog().hosts)
     for (uint32_t number = 1; number <= host.marks.size(); number++)
       names.add(number, mark_text(host, number));

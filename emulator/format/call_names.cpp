@@ -18,10 +18,10 @@ namespace ovnitrace {
 
 namespace {
 
-using Names = std::array<std::string, FTRACE_CALLS>; ///< by enum ftrace_call
+using CallNames = std::array<std::string, FTRACE_CALLS>; ///< by enum ftrace_call
 
 /// Adds the words of a table of call_table_*.h. The first word names `call`.
-void put(Names &names, uint32_t call, std::string_view words, std::string_view suffix = {}) {
+void put(CallNames &names, uint32_t call, std::string_view words, std::string_view suffix = {}) {
   for (size_t begin = 0; begin <= words.size(); call++) {
     const size_t end = std::min(words.find(' ', begin), words.size());
     const std::string_view word = words.substr(begin, end - begin);
@@ -31,7 +31,7 @@ void put(Names &names, uint32_t call, std::string_view words, std::string_view s
   }
 }
 
-void put_machine(Names &names, std::string_view native, std::string_view compat) {
+void put_machine(CallNames &names, std::string_view native, std::string_view compat) {
   constexpr std::string_view k32 = " (32-bit)";
   put(names, FTRACE_CALL_NATIVE, native);
   put(names, FTRACE_CALL_NATIVE + call_table::kCommonFrom, call_table::kCommon);
@@ -41,8 +41,8 @@ void put_machine(Names &names, std::string_view native, std::string_view compat)
 }
 
 /// Returns the names that do not depend on the machine: calls without a name are numbers.
-Names numbers() {
-  Names names;
+CallNames numbers() {
+  CallNames names;
   names[FTRACE_CALL_NONE] = "no system call";
   for (uint32_t call = FTRACE_CALL_NATIVE; call < FTRACE_CALL_COMPAT; call++)
     names[call] = "call " + std::to_string(call - FTRACE_CALL_NATIVE);
@@ -51,15 +51,15 @@ Names numbers() {
   return names;
 }
 
-Names x86_64() {
-  Names names = numbers();
+CallNames x86_64() {
+  CallNames names = numbers();
   put_machine(names, call_table::kX86_64, call_table::kI386);
   put(names, FTRACE_CALL_NATIVE + call_table::kX32From, call_table::kX32, " (x32)");
   return names;
 }
 
-Names arm64() {
-  Names names = numbers();
+CallNames arm64() {
+  CallNames names = numbers();
   put_machine(names, call_table::kArm64, call_table::kArm32);
   return names;
 }
@@ -67,8 +67,8 @@ Names arm64() {
 } // namespace
 
 std::string_view call_name(std::string_view machine, uint16_t call) {
-  static const Names kX86_64 = x86_64(), kArm64 = arm64(), kOther = numbers();
-  const Names &names = machine == "x86_64" ? kX86_64 : machine == "aarch64" ? kArm64 : kOther;
+  static const CallNames kX86_64 = x86_64(), kArm64 = arm64(), kOther = numbers();
+  const CallNames &names = machine == "x86_64" ? kX86_64 : machine == "aarch64" ? kArm64 : kOther;
   return call < FTRACE_CALLS ? names[call] : std::string_view();
 }
 

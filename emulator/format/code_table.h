@@ -82,12 +82,11 @@ struct CodeInfo {
   int captured_by = code & 0x0f; ///< the family whose --filter option captures it
 };
 
-namespace code_rows {
+namespace fields::code_rows {
 
 using enum Par1;
 using enum Record;
 using shark::About, shark::Meaning, shark::Mention;
-using namespace fields;
 
 inline constexpr shark::RecordRule kNobody{About::nobody, Meaning::nothing};
 inline constexpr shark::RecordRule kRunning{About::running, Meaning::nothing};
@@ -351,10 +350,10 @@ inline constexpr CodeInfo kRows[] = {
 };
 // clang-format on
 
-} // namespace code_rows
+} // namespace fields::code_rows
 
 /// All codes: families in the order of the manual, codes of a family by number. Unused codes have
 /// no row.
-inline constexpr std::span<const CodeInfo> kCodes = code_rows::kRows;
+inline constexpr std::span<const CodeInfo> kCodes = fields::code_rows::kRows;
 
 } // namespace ovnitrace

@@ -9,11 +9,11 @@ namespace {
 
 constexpr uint64_t kMostSteps = 10'000; // from the origin: numbers of at most five digits
 
-struct Unit {
+struct TickUnit {
   uint64_t ns;
   const char *name;
 };
-constexpr Unit kUnits[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
+constexpr TickUnit kUnits[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
 
 /// Returns 1, 2 or 5 times a power of ten.
 uint64_t round_step(uint64_t length, size_t most) {
@@ -23,15 +23,15 @@ uint64_t round_step(uint64_t length, size_t most) {
         return factor * power;
 }
 
-const Unit &unit_of(uint64_t length) {
-  for (const Unit &unit : kUnits)
+const TickUnit &unit_of(uint64_t length) {
+  for (const TickUnit &unit : kUnits)
     if (length >= unit.ns)
       return unit;
   return kUnits[3];
 }
 
 /// Returns a time in a unit, with as many decimals as the step has.
-std::string number(uint64_t ns, const Unit &unit, uint64_t step) {
+std::string number(uint64_t ns, const TickUnit &unit, uint64_t step) {
   int decimals = 0;
   for (uint64_t part = unit.ns; part > 1 && step % part != 0; part /= 10)
     decimals++;
@@ -47,7 +47,7 @@ std::string number(uint64_t ns, const Unit &unit, uint64_t step) {
 
 Axis make_axis(uint64_t from, uint64_t to, size_t most) {
   const uint64_t length = to - from, step = round_step(length, most);
-  const Unit &unit = unit_of(length);
+  const TickUnit &unit = unit_of(length);
   uint64_t origin = 0;
   Axis axis;
   axis.title = fmt::format("time from the start of the trace ({})", unit.name);

@@ -22,7 +22,7 @@ constexpr double kPlotWidth = 1000, kRight = 30, kTop = 58;
 constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8, kMarkHeight = 14;
 constexpr double kCharacter = 6.7; // of a label, on average
 constexpr size_t kMostMarks = 10;
-constexpr const char *kCritical = "#c00", *kMark = "#06c";
+constexpr const char *kCriticalColor = "#c00", *kMarkColor = "#06c";
 constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
 
 Color mix(Color a, Color b, double part) {
@@ -216,7 +216,7 @@ private:
     if (!path.empty())
       body_ += fmt::format("<path class=\"critical\" transform=\"translate(0 {})\" fill=\"{}\" "
                            "d=\"{}\"/>",
-                           y, kCritical, path);
+                           y, kCriticalColor, path);
   }
 
   /// Draws the path on threads without a row.
@@ -300,7 +300,7 @@ private:
       const bool left = x > left_ + kPlotWidth / 2; // of the line: that side has more room
       body_ += fmt::format("<path class=\"mark\" d=\"M{:.1f} {:.0f}V{:.0f}\" stroke=\"{}\" "
                            "stroke-dasharray=\"4 2\" fill=\"none\"/>\n",
-                           x, kTop - 6, y_ + kMarkHeight, kMark);
+                           x, kTop - 6, y_ + kMarkHeight, kMarkColor);
       body_ += text_at(x + (left ? -4 : 4), y_ + kMarkHeight - 2,
                        left ? " text-anchor=\"end\" font-size=\"11\" fill=\"#06c\""
                             : " font-size=\"11\" fill=\"#06c\"",

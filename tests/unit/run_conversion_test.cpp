@@ -98,7 +98,7 @@ TEST_F(RunConversion, LintThatDoesNotCheckAllEventsExitsWith3) {
 // Events that are reported as not taken can therefore only be of an ovni stream.
 TEST(Conversion, TakesEveryEventOfFTrace) {
   size_t events = 0;
-  for (const CodeInfo &info : code_rows::kRows) {
+  for (const CodeInfo &info : fields::code_rows::kRows) {
     if (info.record != Record::event || info.code == FTrace_EVT_trace_stop)
       continue;
     TempDir dir;
