@@ -42,11 +42,11 @@ Model blocked_in_model() {
       },
       {
           {FTrace_EVT_task_sleep, blocked, "the system call, while Paused"},
-          {FTrace_EVT_task_activate, over, "in none any more"},
-          {FTrace_EVT_task_dispatch, over, "in none any more"},
-          {FTrace_EVT_task_end, over, "in none any more"},
-          {FTrace_EXT_snapshot, found, "the one at the start of the capture"},
-          {FTrace_EXT_state, found, "the one at the start of what is kept"},
+          {FTrace_EVT_task_activate, over, "0"},
+          {FTrace_EVT_task_dispatch, over, "0"},
+          {FTrace_EVT_task_end, over, "0"},
+          {FTrace_EXT_snapshot, found, "the system call at the start of the capture"},
+          {FTrace_EXT_state, found, "the system call at the start of a flight recorder's events"},
       },
       {},
   };

@@ -118,10 +118,10 @@ Model callers_model() {
       {},
       {
           {FTrace_EXT_stack, left, "the innermost functions of the program, and their lines"},
-          {FTrace_EXT_waker_stack, nullptr, "nothing: it is of another thread"},
-          {FTrace_EVT_task_activate, over, "none any more"},
-          {FTrace_EVT_task_dispatch, over, "none any more"},
-          {FTrace_EVT_task_end, over, "none any more"},
+          {FTrace_EXT_waker_stack, nullptr, "no effect: the stack belongs to another thread"},
+          {FTrace_EVT_task_activate, over, "0"},
+          {FTrace_EVT_task_dispatch, over, "0"},
+          {FTrace_EVT_task_end, over, "0"},
       },
       start,
   };

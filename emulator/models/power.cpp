@@ -90,12 +90,12 @@ Model power_model() {
            .paint = Paint::gradient},
       },
       {
-          {FTrace_EXT_idle_start, idle_start, "the CPU is in it", false},
-          {FTrace_EXT_idle_end, idle_end, "in none", false},
-          {FTrace_EXT_frequency, frequency, "of the CPU that parameter 1 names", false},
-          {FTrace_EXT_steal, stolen, "of the time before it", false},
-          {FTrace_EVT_blackout_start, blackout, "nothing is known", false},
-          {FTrace_EVT_blackout_end, blackout, "nothing is known", false},
+          {FTrace_EXT_idle_start, idle_start, "the idle state of the CPU", false},
+          {FTrace_EXT_idle_end, idle_end, "0", false},
+          {FTrace_EXT_frequency, frequency, "the frequency, on the CPU in parameter 1", false},
+          {FTrace_EXT_steal, stolen, "the time that was stolen since the last reading", false},
+          {FTrace_EVT_blackout_start, blackout, "all three become 0", false},
+          {FTrace_EVT_blackout_end, blackout, "all three become 0", false},
       },
       start,
   };

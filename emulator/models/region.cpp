@@ -136,8 +136,8 @@ Model region_model() {
            "on the threads of the process, or on "
            "the thread with --region thread"},
           {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
-          {FTrace_EVT_task_create, seen, "the same"},
-          {FTrace_EVT_task_dispatch, seen, "the same"},
+          {FTrace_EVT_task_create, seen, "the thread is in the region of its process"},
+          {FTrace_EVT_task_dispatch, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_end, ended, "0"},
       },
       start,

@@ -37,11 +37,11 @@ Model shadow_model() {
       },
       {
           {FTrace_EVT_task_schedule, schedule,
-           "the thread of the context in parameter 2, if that is another"},
+           "the thread of the context in parameter 2, if it differs"},
           {FTrace_EVT_inheritance, schedule,
-           "the thread of the context in parameter 2, if that is another"},
-          {FTrace_EVT_context_switch, nullptr,
-           "the CPU goes to another task; the events that it implies say so", false},
+           "the thread of the context in parameter 2, if it differs"},
+          {FTrace_EVT_context_switch, nullptr, "no effect here: it implies a `task_dispatch`",
+           false},
       },
       {},
   };

@@ -59,9 +59,8 @@ Model signal_model() {
       },
       {
           {FTrace_EVT_signal, signal,
-           "punctual: its number, sent or taken, or of S.Ha.R.K. 1; an arrow from a sender that is "
-           "a "
-           "thread"},
+           "punctual: its number, or 1 for a signal of S.Ha.R.K.; an arrow from the sender, if "
+           "that is a thread"},
       },
       {},
   };

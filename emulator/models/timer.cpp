@@ -85,10 +85,9 @@ Model timer_model() {
           {FTrace_EVT_timer_wakeup_start, wakeup_start,
            "the CPU handles it; punctual: fires, and how late", false},
           {FTrace_EVT_timer_wakeup_end, wakeup_end, "the CPU has handled it", false},
-          {FTrace_EVT_blackout_start, wakeup_end, "nothing is known to be handled", false},
-          {FTrace_EVT_blackout_end, wakeup_end, "nothing is known to be handled", false},
-          {FTrace_filter_timer, filtered, "with parameter 1 = 1 nothing is known to be handled",
-           false},
+          {FTrace_EVT_blackout_start, wakeup_end, "timer handler becomes 0", false},
+          {FTrace_EVT_blackout_end, wakeup_end, "timer handler becomes 0", false},
+          {FTrace_filter_timer, filtered, "with parameter 1 = 1: timer handler becomes 0", false},
       },
       {},
   };

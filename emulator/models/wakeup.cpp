@@ -85,7 +85,7 @@ Model wakeup_model() {
       },
       {
           {FTrace_EVT_task_activate, activate,
-           "waker and its context, while Warming; an arrow from a waker that is a thread"},
+           "waker and its context, while Warming; an arrow from the waker, if that is a thread"},
           {FTrace_EVT_task_dispatch, dispatch, "latency since the wakeup, while Running"},
           {FTrace_EVT_task_epilogue, over, "no waker"},
           {FTrace_EVT_task_sleep, over, "no waker"},

@@ -17,7 +17,7 @@ not in the table, since the machines that run the whole test suite have it.
 | cell | means |
 |---|---|
 | yes | all tests of the row passed |
-| in part | the kernel lacks something that one of the tests needs; the others passed |
+| in part | the kernel lacks what one of the tests needs, so that test was skipped; the others passed |
 | refused | the kernel lacks what the feature needs, and ovnitrace says so |
 | no | this test failed |
 
@@ -47,7 +47,7 @@ awk '
   FNR == 1 && FILENAME !~ /features/ {
     kernel = cpus = FILENAME; sub(/.*\./, "", cpus); sub(/.*\//, "", kernel); sub(/\.[0-9]+$/, "", kernel)
     if (!(kernel in package)) { kernels[++n] = kernel; head = head " | " kernel; rule = rule "|---" }
-    package[kernel] = $2; ran[kernel] = $3 ? "the first of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
+    package[kernel] = $2; ran[kernel] = $3 ? "the first test of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
   }
   FILENAME !~ /features/ { status[kernel, cpus, $2] = $1; next }
   /^#/ { next }
@@ -58,6 +58,6 @@ awk '
     print line " |"
   }
   END {
-    print "\n| kernel | package | numbers of CPUs | tests |\n|---|---|---|---|"
+    print "\n| kernel | package | CPUs of the machine | tests that ran |\n|---|---|---|---|"
     for (i = 1; i <= n; i++) print "| " kernels[i] " | `" package[kernels[i]] "` | " counts[kernels[i]] " | " ran[kernels[i]] " |"
   }' "${results[@]}" tests/kernels/features.txt
