@@ -263,6 +263,7 @@ TEST(Recipes, EveryFileThatAsksIsNamed) {
                         recipe("A codec of chunk files beside zstd") + "user/libovnitrace/zstd.";
   expect_named(states, R"(ThreadState::(Paused|Cooling|Warming)\b|ShownState::throttled\b)",
                {"emulator", "user"});
+  expect_named(states, R"(\b(PAUSED|COOLING|WARMING|THROTTLED)\b)", {"emulator/report/page"});
   expect_named(codec, R"(Codec::|FrameReader|FrameCompressor|ZSTD_)", {"emulator", "user"});
   expect_named(
       recipe("An alarm type of `--control`"),
