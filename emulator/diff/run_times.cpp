@@ -5,7 +5,6 @@
 #include "emulator/critical/path.h"
 #include "emulator/critical/path_text.h"
 #include "emulator/diff/conditions.h"
-#include "emulator/diff/run_watch.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/summarizer.h"
@@ -22,6 +21,35 @@
 namespace ovnitrace {
 
 namespace {
+
+/// Collects what neither `why` nor the critical path keeps: the lengths of waits, and whose events
+/// were lost.
+class RunWatch final : public SliceSink {
+public:
+  explicit RunWatch(size_t threads) : waits_(threads), lost_(threads) {}
+
+  void on_event(const Event &event, const System &) override {
+    losing_ = event.kind == FTrace_EVT_blackout_start;
+  }
+  void on_change(uint32_t thread, const StateChange &change, uint64_t) override {
+    if (losing_ && change.to == ThreadState::Unknown && change.from != change.to)
+      lost_[thread] = 1;
+  }
+  void on_slice(const Slice &slice) override {
+    if (is_waiting(slice.state) && slice.starts && slice.ends)
+      waits_[slice.thread].add(slice.length());
+  }
+
+  /// Returns how long a thread waited for a CPU each time, of waits that were seen whole.
+  const LatencyHistogram &waits(uint32_t thread) const { return waits_[thread]; }
+  /// Returns whether events of a thread were lost.
+  bool lost(uint32_t thread) const { return lost_[thread]; }
+
+private:
+  std::vector<LatencyHistogram> waits_; ///< by thread
+  std::vector<uint8_t> lost_;           ///< by thread
+  bool losing_ = false;                 ///< the current event starts a blackout
+};
 
 using Kind = TimeCause::Kind;
 

@@ -31,18 +31,39 @@ int64_t date_of(const std::vector<HostInput> &hosts, uint64_t begin) {
   constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
   for (const HostInput &host : hosts) {
     const __int128 seconds =
-        (__int128(begin) - host.clock_offset_ns + host.to_wall_ns) / kNsPerSecond;
-    if (host.to_wall_ns && seconds > 0 && seconds < kYear10000)
+        (__int128(begin) - host.clock_offset_ns + host.info.to_wall_ns) / kNsPerSecond;
+    if (host.info.to_wall_ns && seconds > 0 && seconds < kYear10000)
       return int64_t(seconds);
   }
   return 0;
 }
 
-std::vector<Cgroup> described(const std::vector<std::string> &paths) {
-  std::vector<Cgroup> cgroups;
-  for (const std::string &path : paths)
-    cgroups.push_back(describe_cgroup(path));
-  return cgroups;
+/// Returns what trace.json says of a host, on the clock of the whole trace.
+HostInfo described(const HostInput &host) {
+  const TraceInfo &info = host.info;
+  HostInfo described{.name = host.name,
+                     .peers = info.peers,
+                     .command_lines = info.command_lines,
+                     .chains = info.chains,
+                     .idle_states = info.idle_states,
+                     .all_threads = info.all_threads,
+                     .cpu_holders = info.cpu_holders,
+                     .machine = info.machine,
+                     .devices = info.devices,
+                     .sees_refills = info.sees_refills,
+                     .stacks = info.stacks.empty() ? "" : host.path,
+                     .marks = info.marks};
+  for (const std::string &path : info.cgroups)
+    described.cgroups.push_back(describe_cgroup(path));
+  const auto offset = uint64_t(host.clock_offset_ns);
+  for (CaptureMark &mark : described.marks)
+    mark.time_ns += offset;
+  for (PeerName &peer : described.peers)
+    peer.since_ns += offset;
+  for (CommandLine &line : described.command_lines)
+    if (line.since_ns)
+      line.since_ns += offset;
+  return described;
 }
 
 /// Gives cgroups without a path a name.
@@ -346,7 +367,7 @@ void Scan::join(Scan &&later) {
 void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   std::set<std::pair<uint32_t, uint32_t>> cpus = cpus_;
   for (uint32_t host = 0; host < hosts.size(); host++)
-    for (uint32_t cpu = 0; cpu < hosts[host].cpus; cpu++)
+    for (uint32_t cpu = 0; cpu < hosts[host].info.cpus; cpu++)
       cpus.emplace(host, cpu);
   for (auto [host, number] : cpus)
     catalog.cpus.push_back({.index = number, .host = host});
@@ -374,10 +395,10 @@ void Scan::finish(const std::vector<HostInput> &hosts, Catalog &catalog) const {
   uint64_t start = start_, last = last_;
   for (const HostInput &host : hosts) { // a file that was cut has not all that was captured
     const TickClock clock(host.clock_offset_ns);
-    if (host.start_lost && host.began_ns)
-      start = std::min(start, clock.ns(host.began_ns));
-    if (host.end_ns)
-      last = std::max(last, clock.ns(host.end_ns));
+    if (host.info.start_lost && host.info.began_ns)
+      start = std::min(start, clock.ns(host.info.began_ns));
+    if (host.info.end_ns)
+      last = std::max(last, clock.ns(host.info.end_ns));
   }
   catalog.begin = start != UINT64_MAX ? start : first_ != UINT64_MAX ? first_ : 0;
   catalog.end = std::max(last, catalog.begin);
@@ -414,18 +435,7 @@ Catalog make_catalog(std::vector<HostInput> &hosts, CutPlanner &planner) {
   Catalog catalog;
   std::vector<File> files;
   for (uint32_t i = 0; i < hosts.size(); i++) {
-    catalog.hosts.push_back({hosts[i].name, hosts[i].peers, hosts[i].command_lines, hosts[i].chains,
-                             hosts[i].idle_states, hosts[i].all_threads, hosts[i].cpu_holders,
-                             hosts[i].machine, hosts[i].devices, hosts[i].sees_refills,
-                             described(hosts[i].cgroups), hosts[i].has_stacks ? hosts[i].path : "",
-                             hosts[i].marks});
-    for (CaptureMark &mark : catalog.hosts.back().marks)
-      mark.time_ns += uint64_t(hosts[i].clock_offset_ns);
-    for (PeerName &peer : catalog.hosts.back().peers)
-      peer.since_ns += uint64_t(hosts[i].clock_offset_ns);
-    for (CommandLine &line : catalog.hosts.back().command_lines)
-      if (line.since_ns)
-        line.since_ns += uint64_t(hosts[i].clock_offset_ns);
+    catalog.hosts.push_back(described(hosts[i]));
     for (ChunkInput &chunk : hosts[i].chunks) {
       catalog.files.push_back(chunk.name);
       files.push_back({&hosts[i], i, &chunk});

@@ -4,7 +4,6 @@
 
 #include "emulator/format/switch_record.h"
 #include "emulator/input/bindings.h"
-#include "emulator/input/cpu_table.h"
 #include "emulator/input/host_input.h"
 #include "emulator/input/record_buffer.h"
 #include "emulator/input/source.h"
@@ -17,6 +16,27 @@
 #include <vector>
 
 namespace ovnitrace {
+
+/// The CPUs of one host of a catalog, by number.
+class CpuTable {
+public:
+  CpuTable(const Catalog &catalog, uint32_t host) {
+    for (uint32_t i = 0; i < catalog.cpus.size(); i++) {
+      const CpuInfo &cpu = catalog.cpus[i];
+      if (cpu.host != host)
+        continue;
+      if (index_.size() <= cpu.index)
+        index_.resize(size_t(cpu.index) + 1, kNone);
+      index_[cpu.index] = i;
+    }
+  }
+
+  /// Returns the index of the CPU with this number, kNone if there is no such CPU.
+  uint32_t find(uint32_t number) const { return number < index_.size() ? index_[number] : kNone; }
+
+private:
+  std::vector<uint32_t> index_;
+};
 
 /// Resolves the threads, CPUs and times of a host's files.
 struct HostTables {

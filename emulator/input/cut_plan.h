@@ -5,15 +5,22 @@
 #include "emulator/format/code_kind.h"
 #include "emulator/format/event.h"
 #include "emulator/input/host_input.h"
-#include "emulator/input/thread_key.h"
 
 #include <ovnitrace/ftrace_record.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 namespace ovnitrace {
+
+/// Identifies a thread while the files of a trace are scanned.
+struct ThreadKey {
+  uint32_t host, tid;
+  uint64_t birth; ///< ns, on the clock of the trace
+  auto operator<=>(const ThreadKey &) const = default;
+};
 
 /// Returns whether an event matters only to the state of its thread, and only until that thread
 /// next leaves a CPU: switches, wakeups and migrations, with their stacks.

@@ -4,7 +4,7 @@
 
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/codec.h"
-#include "emulator/input/source.h"
+#include "emulator/input/trace_info.h"
 
 #include <cstdint>
 #include <string>
@@ -38,25 +38,9 @@ struct ChunkInput {
 /// One host.
 struct HostInput {
   std::string name;
-  std::string path = {};                       ///< of its directory, for messages
-  int64_t clock_offset_ns = 0;                 ///< added to each of its times
-  uint32_t cpus = 0;                           ///< it has at least so many CPUs, 0 unknown
-  uint64_t began_ns = 0;                       ///< when its capture began, by its clock, 0 unknown
-  bool start_lost = false;                     ///< its files may lack the start of the capture
-  uint64_t end_ns = 0;                         ///< when it ended, 0 unknown
-  int64_t to_wall_ns = 0;                      ///< CLOCK_REALTIME minus its clock, 0 unknown
-  std::vector<PeerName> peers = {};            ///< by tid, then time, by its clock
-  std::vector<CommandLine> command_lines = {}; ///< by process, then time, by its clock
-  std::vector<std::string> chains = {};        ///< of --control: the name of each
-  std::vector<std::string> idle_states = {};   ///< by number: the kernel's names; empty: not known
-  bool has_stacks = false;                     ///< the capture recorded stacks
-  bool all_threads = false;                    ///< every transition of every thread was captured
-  bool cpu_holders = false;                    ///< as in HostInfo
-  std::string machine = {};                    ///< architecture, empty: not known
-  std::vector<DeviceName> devices = {};        ///< that woke threads
-  std::vector<std::string> cgroups = {};       ///< paths by number less 1; empty: not known
-  bool sees_refills = false;                   ///< as HostInfo has it
-  std::vector<CaptureMark> marks = {};         ///< by number
+  std::string path = {};       ///< of its directory, for messages
+  int64_t clock_offset_ns = 0; ///< added to each of its times
+  TraceInfo info = {};         ///< what its trace.json says, by its clock
   std::vector<ChunkInput> chunks;
 };
 

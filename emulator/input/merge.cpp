@@ -26,9 +26,10 @@ size_t block_records(size_t files) {
 uint64_t start_of_cut(const std::vector<HostInput> &hosts, uint64_t from) {
   uint64_t begin = UINT64_MAX;
   for (const HostInput &host : hosts) {
-    if (!host.began_ns || !host.chains.empty()) // regions start with any event of a thread
+    if (!host.info.began_ns ||
+        !host.info.chains.empty()) // regions start with any event of a thread
       return 0;
-    begin = std::min(begin, TickClock(host.clock_offset_ns).ns(host.began_ns));
+    begin = std::min(begin, TickClock(host.clock_offset_ns).ns(host.info.began_ns));
   }
   return from ? begin + from : 0;
 }

@@ -3,14 +3,20 @@
 
 #include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
-#include "emulator/input/stack_symbols.h"
 #include "emulator/input/trace_info.h"
+#include "emulator/symbols/elf_symbols.h"
+#include "emulator/symbols/file_symbols.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -40,6 +46,46 @@ const json &list_of(const json &object, const char *key) {
 
 std::string file_name(const std::string &path) {
   return path.substr(path.rfind('/') + 1);
+}
+
+/// A place in a file of code whose function or line is not known.
+struct UnknownPlace {
+  uint32_t frame = 0; ///< the caller's number for the place
+  uint32_t file = 0;
+  std::string path, build_id;           ///< of the file
+  uint64_t offset = 0;                  ///< bytes in the file
+  std::optional<uint64_t> address = {}; ///< in the ELF file
+};
+
+struct FoundPlace {
+  uint32_t frame = 0;
+  /// As ElfSymbols::at() gives them; the last one has a name or a line.
+  std::vector<CodePlace> places;
+};
+
+/// Looks on this machine for functions and lines that the capture could not find. Reads the file at
+/// the given path if its build id matches, otherwise the debug data with that build id. Skips
+/// places without a build id. `warn`: as name_places() calls it.
+std::vector<FoundPlace> find_places(std::vector<UnknownPlace> places,
+                                    const std::function<void(const std::string &)> &warn) {
+  std::erase_if(places, [](const UnknownPlace &place) { return place.build_id.empty(); });
+  std::stable_sort(places.begin(), places.end(),
+                   [](const UnknownPlace &a, const UnknownPlace &b) { return a.file < b.file; });
+  std::vector<PlacesOfFile> files;
+  for (size_t n = 0; n < places.size(); n++) {
+    if (n == 0 || places[n].file != places[n - 1].file)
+      files.push_back({.path = places[n].path, .build_id = places[n].build_id, .places = {}});
+    files.back().places.push_back({places[n].offset, places[n].address});
+  }
+  std::vector<FoundPlace> found;
+  size_t n = 0;
+  for (NamesOfFile &file : name_places(files, warn))
+    for (NamedPlace &place : file.places) {
+      if (const CodePlace &called = place.functions.back(); !called.function.empty() || called.line)
+        found.push_back({places[n].frame, std::move(place.functions)});
+      n++;
+    }
+  return found;
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
-#include "emulator/critical/path_sums.h"
 #include "emulator/critical/path_text.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
@@ -14,11 +13,47 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 namespace ovnitrace {
 
 namespace {
+
+/// The sum of all segments that differ only in their times.
+struct PathSum {
+  PathSegment like; ///< one of them; its times mean nothing
+  uint64_t ns = 0;
+  uint64_t count = 0; ///< segments
+  /// The number of waits and blocks: a wait has a segment for each holder of the CPU, and counts
+  /// once.
+  uint64_t stretches = 0;
+};
+
+/// Returns the sums, largest first. Together their ns are the length of the path. Memory grows with
+/// the number of sums.
+std::vector<PathSum> sum_up(CriticalPath &path) {
+  const auto kind = [](const PathSegment &s) {
+    return std::tuple(s.thread, s.cause, s.call, s.device, s.interrupt, s.peer.tid, s.peer.thread);
+  };
+  std::map<decltype(kind(PathSegment())), PathSum> kinds;
+  PathSegment before;
+  path.for_each([&](const PathSegment &segment) {
+    PathSum &sum = kinds[kind(segment)];
+    sum.like = segment;
+    sum.ns += segment.length();
+    sum.count++;
+    sum.stretches += segment.cause != Cause::waiting || before.cause != Cause::waiting ||
+                     segment.thread != before.thread;
+    before = segment;
+  });
+  std::vector<PathSum> sums;
+  for (const auto &[key, sum] : kinds)
+    sums.push_back(sum);
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const PathSum &a, const PathSum &b) { return a.ns > b.ns; });
+  return sums;
+}
 
 constexpr size_t kThread = 24, kCause = 40; // characters
 

@@ -31,8 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (back)
       session.take(*back);
   }
-  session.settle();
-  session.finish();
+  session.flush();
   for (const auto &[name, trace] : store.traces)
     for (const auto &[key, file] : trace.files)
       require(file.size() % sizeof(ftrace_record) == 0);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Datagrams of the tracer's format, and their order.
+// Datagrams of the tracer's format.
 #include "tests/unit/support/datagram_bytes.h"
 #include "user/net/datagram.h"
-#include "user/net/reorder_window.h"
 
 #include <gtest/gtest.h>
 
@@ -56,54 +55,6 @@ TEST(Datagram, IsRefusedIfAnyFieldIsWrong) {
   memcpy(long_one.data() + 16, &count, 4);
   memcpy(long_one.data() + 20, &size, 4);
   EXPECT_EQ(why_not(long_one + std::string(16, 0)), "of another number of events than it says");
-}
-
-class Window : public testing::Test {
-protected:
-  using Verdict = ReorderWindow::Verdict;
-  Verdict put(uint32_t number) { return window_.put(datagram_of(number, 0)); }
-  std::vector<uint32_t> got_;
-  ReorderWindow window_{[this](const Datagram &datagram) { got_.push_back(datagram.number); }, 4};
-};
-
-TEST_F(Window, PutsInOrderAndKnowsRepetitions) {
-  EXPECT_EQ(put(2), Verdict::taken);
-  EXPECT_EQ(put(1), Verdict::reordered);
-  EXPECT_EQ(put(1), Verdict::repeated);
-  EXPECT_EQ(put(4), Verdict::taken);
-  EXPECT_EQ(put(4), Verdict::repeated);
-  EXPECT_EQ(got_, (std::vector<uint32_t>{1, 2}));
-  EXPECT_EQ(put(3), Verdict::reordered);
-  EXPECT_EQ(got_, (std::vector<uint32_t>{1, 2, 3, 4}));
-  EXPECT_EQ(window_.lost(), 0u);
-}
-
-TEST_F(Window, GivesUpWhatIsTooLate) {
-  for (uint32_t number : {3, 4, 5, 6})
-    put(number);
-  EXPECT_TRUE(got_.empty());
-  put(7);
-  EXPECT_EQ(got_, (std::vector<uint32_t>{3, 4, 5, 6, 7}));
-  EXPECT_EQ(window_.lost(), 2u);
-  EXPECT_EQ(put(2), Verdict::repeated);
-  EXPECT_EQ(put(3), Verdict::repeated);
-  put(9);
-  window_.flush();
-  EXPECT_EQ(got_.back(), 9u);
-  EXPECT_EQ(window_.lost(), 3u);
-}
-
-TEST_F(Window, IsNotBroughtOutOfItsMemoryByALie) {
-  put(1);
-  put(4'000'000'000);
-  window_.flush();
-  EXPECT_EQ(window_.lost(), 3'999'999'998u);
-  EXPECT_EQ(put(3'999'999'999), Verdict::repeated);
-  EXPECT_EQ(put(UINT32_MAX), Verdict::taken);
-  window_.flush();
-  EXPECT_EQ(put(UINT32_MAX), Verdict::repeated);
-  EXPECT_EQ(put(4'000'000'000), Verdict::repeated) << "numbers do not begin again";
-  EXPECT_EQ(got_, (std::vector<uint32_t>{1, 4'000'000'000, UINT32_MAX}));
 }
 
 } // namespace

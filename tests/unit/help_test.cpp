@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --help prints of each command, and what a command line that is wrong is answered.
 #include "emulator/base/error.h"
-#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/run.h"
-#include "user/cli/commands.h"
+#include "tests/unit/support/all_commands.h"
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -15,18 +13,8 @@
 namespace ovnitrace {
 namespace {
 
-class Help : public ::testing::Test {
+class Help : public test::AllCommands {
 protected:
-  Help() {
-    app.formatter(std::make_shared<HelpFormatter>());
-    add_commands(app, command);
-  }
-  /// All commands, the one without a name first.
-  std::vector<CLI::App *> commands() {
-    std::vector<CLI::App *> all = app.get_subcommands({});
-    all.insert(all.begin(), &app);
-    return all;
-  }
   /// What a command line that is wrong is answered, without the line that names --help.
   std::string answer(std::vector<std::string> arguments, int status = kExitUsage) {
     arguments.insert(arguments.begin(), "ovnitrace");
@@ -38,9 +26,6 @@ protected:
     const std::string text = testing::internal::GetCapturedStderr();
     return text.substr(0, text.find('\n'));
   }
-
-  const std::vector<std::string> command;
-  CLI::App app{"", "ovnitrace"};
 };
 
 size_t characters(const std::string &line) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The manual pages, which are made of the tables behind --help.
-#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/man_page.h"
+#include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/output_of.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
-#include "user/cli/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -19,21 +18,9 @@
 namespace ovnitrace {
 namespace {
 
-class ManPage : public ::testing::Test {
+class ManPage : public test::AllCommands {
 protected:
-  ManPage() {
-    app.formatter(std::make_shared<HelpFormatter>());
-    add_commands(app, command);
-  }
-  std::vector<const CLI::App *> commands() const {
-    std::vector<const CLI::App *> all = app.get_subcommands([](const CLI::App *) { return true; });
-    all.insert(all.begin(), &app);
-    return all;
-  }
   std::string page_of(const CLI::App &one) const { return man_page(one, app, "2026-01-02"); }
-
-  const std::vector<std::string> command;
-  CLI::App app{"What it does.\n", "ovnitrace"};
 };
 
 /// Returns the text of a page as it is shown, without fonts.

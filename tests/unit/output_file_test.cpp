@@ -16,24 +16,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
 
 namespace ovnitrace {
 namespace {
 
+using test::gunzip;
 using test::text_of;
 
 using Format = OutputFile::Format;
-
-std::string gunzip(const std::string &path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  std::string text;
-  char buffer[4096];
-  for (int size; (size = gzread(file, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, size_t(size));
-  EXPECT_EQ(gzclose(file), Z_OK) << path;
-  return text;
-}
 
 /// Appends `size` bytes that say where they are.
 std::string fill(OutputFile &file, size_t size) {

@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <map>
 
 namespace ovnitrace {
 namespace {
 
+using test::gunzip;
 using test::Proto;
 using test::TempDir;
 using test::TraceBuilder;
@@ -33,14 +33,6 @@ constexpr const char *kStacks = R"json({"format": "ovnitrace", "version": 1, "be
                     "line": 7},
                    {"file": 1, "offset": 48}, {"missing": true}],
   "stacks": [{"kernel": [0], "user": [1, 2, 3]}, {"user": [1, 4]}]})json";
-
-std::string unpacked(const std::string &path) {
-  const gzFile file = gzopen(path.c_str(), "rb");
-  std::string all(1 << 20, '\0');
-  all.resize(size_t(std::max(0, gzread(file, all.data(), unsigned(all.size())))));
-  gzclose(file);
-  return all;
-}
 
 /// A profile as pprof understands it.
 class Profile {
@@ -110,7 +102,7 @@ protected:
     replay_slices(*source, {}, times);
     const std::string file = dir_ / "out.pb.gz";
     EXPECT_EQ(write_pprof(times, range, file), times.sums().size());
-    return Profile(unpacked(file));
+    return Profile(gunzip(file));
   }
 
   TempDir dir_;

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <memory>
-#include <zlib.h>
 
 namespace ovnitrace {
 namespace {
 
+using test::gunzip;
 using test::lines_of;
 
 using test::kFourRows;
@@ -319,16 +319,6 @@ TEST(PrvWriter, ObjectsThatAreNotInTheHeaderAreRefused) {
   EXPECT_THROW(write({}, header), Error);
   header.tasks.clear();
   EXPECT_THROW(write({}, header), Error);
-}
-
-std::string gunzip(const std::string &path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  std::string text;
-  char buffer[4096];
-  for (int size; (size = gzread(file, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, size_t(size));
-  EXPECT_EQ(gzclose(file), Z_OK) << path;
-  return text;
 }
 
 TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthGivenAtClose) {

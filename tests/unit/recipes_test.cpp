@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/cut_options.h"
 #include "emulator/cli/export_formats.h"
-#include "emulator/cli/help_formatter.h"
 #include "emulator/format/alarm_types.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/codec.h"
@@ -12,8 +11,8 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/counters.h"
 #include "emulator/summary/names.h"
+#include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/project_file.h"
-#include "user/cli/commands.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -52,15 +51,7 @@ bool some_page_has(const std::string &text) {
   return false;
 }
 
-class Commands : public ::testing::Test {
-protected:
-  Commands() {
-    app.formatter(std::make_shared<HelpFormatter>());
-    add_commands(app, command);
-  }
-  const std::vector<std::string> command;
-  CLI::App app{"", "ovnitrace"};
-};
+class Commands : public test::AllCommands {};
 
 /// Returns the names that the sources of a folder define with lines that start like `line`, in
 /// which the name is a group.
@@ -263,6 +254,7 @@ TEST(Recipes, EveryFileThatAsksIsNamed) {
                         recipe("A codec of chunk files beside zstd") + "user/libovnitrace/zstd.";
   expect_named(states, R"(ThreadState::(Paused|Cooling|Warming)\b|ShownState::throttled\b)",
                {"emulator", "user"});
+  expect_named(states, R"(\b(PAUSED|COOLING|WARMING|THROTTLED)\b)", {"emulator/report/page"});
   expect_named(codec, R"(Codec::|FrameReader|FrameCompressor|ZSTD_)", {"emulator", "user"});
   expect_named(
       recipe("An alarm type of `--control`"),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Options that several subcommands have: one spelling, and one answer to an output that exists.
 #include "emulator/base/error.h"
-#include "emulator/cli/help_formatter.h"
 #include "emulator/cli/shared_options.h"
+#include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
-#include "user/cli/commands.h"
 
 #include <gtest/gtest.h>
 
@@ -20,20 +19,7 @@
 namespace ovnitrace {
 namespace {
 
-class SharedOptions : public ::testing::Test {
-protected:
-  SharedOptions() {
-    app.formatter(std::make_shared<HelpFormatter>());
-    add_commands(app, command);
-  }
-  std::vector<CLI::App *> commands() {
-    std::vector<CLI::App *> all = app.get_subcommands({});
-    all.insert(all.begin(), &app);
-    return all;
-  }
-  const std::vector<std::string> command;
-  CLI::App app{"", "ovnitrace"};
-};
+class SharedOptions : public test::AllCommands {};
 
 /// Returns "-o" and "--output" of "-o,--output"; of several long names only the first.
 std::set<std::string> words_of(const std::string &names) {

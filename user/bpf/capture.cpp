@@ -336,28 +336,18 @@ int Capture::life_fd() const {
   return bpf_map__fd(skeleton_->object->maps.life);
 }
 
-int Capture::marks_map() const {
-  return bpf_map__fd(skeleton_->object->maps.marks);
-}
-
-int Capture::rings_map() const {
-  return bpf_map__fd(skeleton_->object->maps.rings);
-}
-
 int Capture::regions_map() const {
   return bpf_map__fd(skeleton_->object->maps.regions);
 }
 
-int Capture::stages_map() const {
-  return bpf_map__fd(skeleton_->object->maps.stages);
-}
-
-int Capture::throttled_map() const {
-  return bpf_map__fd(skeleton_->object->maps.throttled);
-}
-
-int Capture::life_lost_map() const {
-  return bpf_map__fd(skeleton_->object->maps.life_lost);
+int Capture::share_maps(bpf_object *other) const {
+  const auto &maps = skeleton_->object->maps;
+  for (const bpf_map *map : {maps.marks, maps.rings, maps.regions, maps.life, maps.life_lost,
+                             maps.stages, maps.throttled})
+    if (bpf_map *const theirs = bpf_object__find_map_by_name(other, bpf_map__name(map)))
+      if (const int error = bpf_map__reuse_fd(theirs, bpf_map__fd(map)))
+        return error;
+  return 0;
 }
 
 int Capture::cgroups_fd() const {

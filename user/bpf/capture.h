@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+struct bpf_object;
+
 namespace ovnitrace {
 
 struct CaptureParameters {
@@ -70,14 +72,12 @@ public:
   bool trace_all() const { return trace_all_; }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
-  int marks_map() const;     ///< descriptor of bpf/shared_maps.h's `marks`
-  int rings_map() const;     ///< of `rings`
-  int regions_map() const;   ///< of `regions`
-  int stages_map() const;    ///< of bpf/scheduler/staging.bpf.h's `stages`
-  int throttled_map() const; ///< of bpf/scheduler/throttled.bpf.h's `throttled`
+  /// Gives another object, before it is loaded, those of its maps that all objects share. Returns 0
+  /// or an error, which is in errno, too.
+  int share_maps(bpf_object *other) const;
+  int regions_map() const; ///< descriptor of bpf/shared_maps.h's `regions`
   /// Returns false with errno set if the kernel cannot find them now.
   bool find_quota_timers(quota_timers &found) const;
-  int life_lost_map() const; ///< of bpf/life_ring.bpf.h's `life_lost`
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }
   size_t life_bytes() const;

@@ -15,7 +15,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -66,14 +65,8 @@ bool CauseCapture::load(const Capture &capture) {
   const KernelTypes types;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
-  const std::pair<bpf_map *, int> shared[] = {{o->maps.marks, capture.marks_map()},
-                                              {o->maps.rings, capture.rings_map()},
-                                              {o->maps.regions, capture.regions_map()},
-                                              {o->maps.stages, capture.stages_map()},
-                                              {o->maps.throttled, capture.throttled_map()}};
-  for (const auto &[map, fd] : shared)
-    if (bpf_map__reuse_fd(map, fd) != 0)
-      return false;
+  if (capture.share_maps(o->obj) != 0)
+    return false;
   const bool sees_end = types.has_tracepoint("block_io_done");
   o->rodata->sees_end = sees_end;
   bpf_program__set_autoload(o->progs.on_block_io_done, sees_end);

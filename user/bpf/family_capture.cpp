@@ -72,16 +72,7 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   o->rodata->recorder_uid = recorder;
   o->bss->families = o->bss->chosen = families.bits();
   size_maps(families);
-  int error = bpf_map__reuse_fd(o->maps.marks, capture.marks_map());
-  if (!error)
-    error = bpf_map__reuse_fd(o->maps.rings, capture.rings_map());
-  if (!error)
-    error = bpf_map__reuse_fd(o->maps.regions, capture.regions_map());
-  if (!error)
-    error = bpf_map__reuse_fd(o->maps.life, capture.life_fd());
-  if (!error)
-    error = bpf_map__reuse_fd(o->maps.life_lost, capture.life_lost_map());
-  if (error)
+  if (const int error = capture.share_maps(o->obj))
     fail_bpf("share the maps of the scheduler's programs", error);
   choose_programs(types, families);
   o->rodata->has_twins = choose_twins(o->obj, types);

@@ -12,7 +12,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace ovnitrace {
 
@@ -45,12 +44,8 @@ TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
     bpf_program__set_autoload(program, sees_wakeups);
   if (rule.kind == TRIGGER_EXIT)
     bpf_map__set_max_entries(o->maps.trigger_since, 1); // not used
-  const std::pair<bpf_map *, int> shared[] = {{o->maps.marks, capture.marks_map()},
-                                              {o->maps.rings, capture.rings_map()},
-                                              {o->maps.regions, capture.regions_map()}};
-  for (const auto &[map, fd] : shared)
-    if (bpf_map__reuse_fd(map, fd) != 0)
-      fail_bpf("share maps with the BPF programs of --trigger", errno);
+  if (const int error = capture.share_maps(o->obj))
+    fail_bpf("share maps with the BPF programs of --trigger", error);
   if (const int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs of --trigger", error);
   log_bpf_object(o->obj);

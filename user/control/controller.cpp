@@ -39,10 +39,6 @@ ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
   return options;
 }
 
-SharedMaps shared_maps(const Capture &capture) {
-  return {capture.marks_map(), capture.regions_map(), capture.life_fd(), capture.life_lost_map()};
-}
-
 /// What this thread keeps when the process becomes another user.
 void raise_kept_capabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -58,7 +54,7 @@ void raise_kept_capabilities() {
 
 Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
     : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
-      programs_(plan_, shared_maps(capture), program_options(plan_, region_by_thread)),
+      programs_(plan_, &capture, program_options(plan_, region_by_thread)),
       held_(programs_.held_map(), programs_.holds()),
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),

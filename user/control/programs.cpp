@@ -116,12 +116,6 @@ template <class Rodata> void fill_tables(const Plan &plan, Rodata &data) {
   }
 }
 
-void share(bpf_map *map, int fd) {
-  if (fd >= 0)
-    if (const int error = bpf_map__reuse_fd(map, fd))
-      fail_bpf("share the maps of the scheduler's programs", error);
-}
-
 /// Makes maps smaller (30 MiB) before 6.1. There, a program that may sleep can use only maps whose
 /// memory is allocated at once (02cc5aa29e8c "bpf: Remove prealloc-only restriction for sleepable
 /// bpf programs").
@@ -135,7 +129,7 @@ void preallocate(control_bpf &object) {
 
 } // namespace
 
-Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOptions &options)
+Programs::Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options)
     : skeleton_(std::make_unique<Skeleton>()) {
   const KernelTypes types;
   if (plan.has(CONTROL_PCONTROL))
@@ -154,10 +148,8 @@ Programs::Programs(const Plan &plan, const SharedMaps &shared, const ProgramOpti
   o->rodata->has_twins = choose_twins(o->obj, types);
   if (!types.has_function("bpf_mem_alloc_init"))
     preallocate(*o);
-  share(o->maps.marks, shared.marks);
-  share(o->maps.regions, shared.regions);
-  share(o->maps.life, shared.life);
-  share(o->maps.life_lost, shared.life_lost);
+  if (const int error = capture ? capture->share_maps(o->obj) : 0)
+    fail_bpf("share the maps of the scheduler's programs", error);
   alarm_.prepare(o->progs.on_alarm);
   library_.prepare(o->progs.on_library);
   bpf_program__set_autoload(o->progs.on_alarm_leave, plan.has(CONTROL_EXIT_FUNC));

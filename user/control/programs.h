@@ -2,6 +2,7 @@
 // The BPF side of --control: the state machine of the chains and its probes, loaded and attached.
 #pragma once
 
+#include "user/bpf/capture.h"
 #include "user/bpf/uprobe_links.h"
 #include "user/control/plan.h"
 
@@ -13,11 +14,6 @@
 #include <vector>
 
 namespace ovnitrace::control {
-
-/// What the object shares with that of the scheduler's programs; -1: it has its own.
-struct SharedMaps {
-  int marks = -1, regions = -1, life = -1, life_lost = -1;
-};
 
 struct ProgramOptions {
   bool region_by_thread = false;
@@ -33,8 +29,9 @@ enum class ProbeKind : uint8_t { leave, alarm, pcontrol, library };
 /// Loads the programs; the destructor detaches and frees everything.
 class Programs {
 public:
-  /// Throws Error if the kernel refuses them.
-  Programs(const Plan &plan, const SharedMaps &shared, const ProgramOptions &options);
+  /// `capture`: whose maps they share; null: they have their own. Throws Error if the kernel
+  /// refuses the programs.
+  Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options);
   ~Programs();
   Programs(const Programs &) = delete;
   Programs &operator=(const Programs &) = delete;

@@ -59,9 +59,9 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
     if (now - one->second.last < kSettleTime)
       continue;
     try {
-      one->second.session.settle();
+      one->second.session.flush();
     } catch (const Error &error) {
-      fail(one->first, error.what());
+      end(one, error.what());
     }
   }
 }
@@ -70,26 +70,26 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
   if (!datagram)
-    return throw_away(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
-  const auto at = sender_of(from, *datagram, bytes, now);
+    return refuse(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
+  const auto at = sender_of(from, datagram->number == 1, bytes, now);
   if (at == senders_.end())
     return;
   Sender &sender = at->second;
   sender.last = now;
+  const bool announced = sender.session.sink();
   try {
     sender.session.take(*datagram);
-    if (sender.session.sink() && !std::exchange(sender.announced, true))
+    if (sender.session.sink() && !announced)
       report_(fmt::format("{} sends; written to {}", from, sender.session.sink()->path()));
   } catch (const Error &error) {
-    fail(from, error.what());
-    forget(at);
+    end(at, error.what());
   }
 }
 
-/// Returns the sender of this datagram; end() if that sender is not served.
-UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, const Datagram &datagram,
+/// Returns the sender of this datagram; end() if that sender is not served. `begins`: the datagram
+/// has number 1.
+UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, bool begins,
                                                   std::string_view bytes, uint64_t now) {
-  const bool begins = datagram.number == 1;
   auto at = senders_.find(from);
   if (at != senders_.end() && begins && at->second.first != bytes && at->second.session.begun()) {
     end(at);
@@ -100,7 +100,7 @@ UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, const
     if (!begins && std::find(ended_.begin(), ended_.end(), from) != ended_.end())
       return at;
     if (senders_.size() >= most_senders_ && !make_room(now)) {
-      throw_away(from, full_text());
+      refuse(from, full_text());
       return at;
     }
     at = senders_.try_emplace(from, from, make_sink_).first;
@@ -120,45 +120,37 @@ bool UdpServer::make_room(uint64_t now) {
   const uint64_t silent = now - oldest->second.last;
   if (silent < kIdleTime)
     return false;
-  fail(oldest->first, fmt::format("nothing came of it for {} s, another sender gets its place",
-                                  silent / 1'000'000'000));
-  end(oldest);
+  end(oldest, fmt::format("nothing came of it for {} s, another sender gets its place",
+                          silent / 1'000'000'000));
   return true;
 }
 
-void UdpServer::end(Senders::iterator at) {
+/// Takes nothing more of a sender, and reports what came of it. `why`: what is wrong; may be empty.
+void UdpServer::end(Senders::iterator at, std::string why) {
   UdpSession &session = at->second.session;
-  const std::string &from = at->first;
   try {
-    session.finish();
-    const UdpCounts counts = session.counts();
-    const bool empty = !session.sink() || session.sink()->bytes() == 0;
-    incomplete_ |= counts.lost != 0;
-    report_(fmt::format("{}{}{}: {} datagrams, {} lost, {} repeated, {} reordered",
-                        session.sink() ? session.sink()->path() : from,
-                        counts.lost ? ": error: not complete" : (empty ? "" : " is complete"),
-                        empty ? ": no record came, nothing is kept" : "", counts.taken, counts.lost,
-                        counts.repeated, counts.reordered));
+    if (why.empty())
+      session.flush();
   } catch (const Error &error) {
-    fail(from, error.what());
+    why = error.what();
   }
-  forget(at);
-}
-
-/// Nothing more is taken of it.
-void UdpServer::forget(Senders::iterator at) {
+  const std::string what = session.sink() ? session.sink()->path() : at->first;
+  const std::string counts = fmt::format("{} datagrams, {} lost", session.taken(), session.lost());
+  if (why.empty() && session.lost())
+    why = "not complete";
+  incomplete_ |= !why.empty();
+  if (!why.empty())
+    report_error(what, why + ": " + counts);
+  else
+    report_(session.sink() ? what + " is complete: " + counts
+                           : what + ": no record came, nothing is kept");
   ended_.push_back(at->first);
   if (ended_.size() > kMostEnded)
     ended_.pop_front();
   senders_.erase(at);
 }
 
-void UdpServer::fail(const std::string &from, const std::string &why) {
-  incomplete_ = true;
-  report_error(from, why);
-}
-
-void UdpServer::throw_away(const std::string &from, const std::string &why) {
+void UdpServer::refuse(const std::string &from, const std::string &why) {
   incomplete_ = true;
   report_some(from, why);
 }

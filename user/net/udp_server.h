@@ -29,17 +29,14 @@ private:
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
     std::string first; ///< its datagram 1: another one begins a trace
-    bool announced = false;
   };
   using Senders = std::map<std::string, Sender>; ///< by address
   void take(const std::string &from, std::string_view bytes, uint64_t now);
-  Senders::iterator sender_of(const std::string &from, const Datagram &datagram,
-                              std::string_view bytes, uint64_t now);
+  Senders::iterator sender_of(const std::string &from, bool begins, std::string_view bytes,
+                              uint64_t now);
   bool make_room(uint64_t now);
-  void end(Senders::iterator at);
-  void forget(Senders::iterator at);
-  void fail(const std::string &from, const std::string &why);
-  void throw_away(const std::string &from, const std::string &why);
+  void end(Senders::iterator at, std::string why = "");
+  void refuse(const std::string &from, const std::string &why);
 
   Senders senders_;
   std::deque<std::string> ended_; ///< the last of them: what still comes is theirs

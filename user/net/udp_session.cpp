@@ -8,34 +8,50 @@
 
 namespace ovnitrace {
 
-UdpSession::UdpSession(std::string from, MakeTraceSink make_sink)
-    : from_(std::move(from)), make_sink_(std::move(make_sink)),
-      window_([this](const Datagram &datagram) { deliver(datagram); }) {}
+namespace {
+
+constexpr size_t kMostWaiting = 128; ///< datagrams after a missing one: it is given up then
+
+} // namespace
+
+UdpSession::~UdpSession() {
+  if (sink_ && sink_->bytes() == 0)
+    sink_->discard();
+}
 
 void UdpSession::take(const Datagram &datagram) {
-  const ReorderWindow::Verdict verdict = window_.put(datagram);
-  reordered_ += verdict == ReorderWindow::Verdict::reordered;
-  repeated_ += verdict == ReorderWindow::Verdict::repeated;
+  if (datagram.number >= next_)
+    waiting_.emplace(datagram.number, datagram);
+  while (!waiting_.empty() && (waiting_.begin()->first == next_ || waiting_.size() >= kMostWaiting))
+    write_first();
 }
 
-UdpCounts UdpSession::counts() const {
-  return {.taken = taken_, .lost = window_.lost(), .reordered = reordered_, .repeated = repeated_};
+void UdpSession::flush() {
+  while (!waiting_.empty())
+    write_first();
 }
 
-void UdpSession::deliver(const Datagram &datagram) {
-  const std::span<const ftrace_record> records = datagram.all();
+void UdpSession::write_first() {
+  const auto first = waiting_.extract(waiting_.begin());
+  const std::span<const ftrace_record> records = first.mapped().all();
+  lost_ += first.key() - next_;
+  gap_ |= first.key() != next_;
+  next_ = uint64_t(first.key()) + 1; // after the last number comes none
+  if (!records.empty())
+    write(records);
   taken_++;
-  if (records.empty())
-    return;
+}
+
+void UdpSession::write(std::span<const ftrace_record> records) {
   if (!sink_)
     sink_ = make_sink_(safe_name(from_));
-  if (lost_before_ != window_.lost()) {
-    const uint64_t time = ftrace_record_tsc(&records.front()), last = last_time_.value_or(time);
+  const uint64_t time = ftrace_record_tsc(&records.front());
+  if (std::exchange(gap_, false)) {
+    const uint64_t last = last_time_.value_or(time);
     ftrace_record blackout[2];
     ftrace_record_set(&blackout[0], FTrace_EVT_blackout_start, 0, std::min(last, time), 0);
     ftrace_record_set(&blackout[1], FTrace_EVT_blackout_end, 0, std::max(last, time), 0);
     append(blackout);
-    lost_before_ = window_.lost();
   }
   append(records);
   last_time_ = ftrace_record_tsc(&records.back());
@@ -44,12 +60,6 @@ void UdpSession::deliver(const Datagram &datagram) {
 void UdpSession::append(std::span<const ftrace_record> records) {
   sink_->append(TraceSink::kPlainFile, Codec::none,
                 {reinterpret_cast<const char *>(records.data()), records.size_bytes()});
-}
-
-void UdpSession::finish() {
-  window_.flush();
-  if (sink_ && sink_->bytes() == 0)
-    sink_->discard();
 }
 
 } // namespace ovnitrace

@@ -3,53 +3,54 @@
 #pragma once
 
 #include "user/net/datagram.h"
-#include "user/net/reorder_window.h"
 #include "user/net/trace_sink.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace ovnitrace {
 
-/// Numbers of datagrams of one sender.
-struct UdpCounts {
-  uint64_t taken = 0, lost = 0, reordered = 0;
-  uint64_t repeated = 0; ///< came again, or after they had been given up
-};
-
-/// Makes a plain FTrace file of the datagrams of a libovnitrace program or of S.Ha.R.K.; knows no
-/// socket. A blackout replaces lost datagrams: nobody knows how many events they had.
+/// Makes a plain FTrace file of the datagrams of a libovnitrace program or of S.Ha.R.K., in the
+/// order of their numbers, each once; knows no socket. It waits for a missing datagram until 128
+/// later ones have come, or flush(). Then a blackout replaces it: nobody knows how many events it
+/// had. The cost of a datagram does not depend on its number, as anybody can send any.
 class UdpSession {
 public:
-  /// `from`: the sender, for people. The sink is made when the first datagram is passed on.
-  UdpSession(std::string from, MakeTraceSink make_sink);
+  /// `from`: the sender, for people. The sink is made when the first records are written.
+  UdpSession(const std::string &from, const MakeTraceSink &make_sink)
+      : from_(from), make_sink_(make_sink) {}
+  /// Removes a trace without any record.
+  ~UdpSession();
   UdpSession(const UdpSession &) = delete;
   UdpSession &operator=(const UdpSession &) = delete;
 
-  /// Takes a datagram. Throws Error when the sink fails: then the session is at its end.
+  /// Takes a datagram. Throws Error when the sink fails: take no more then.
   void take(const Datagram &datagram);
-  /// Gives up what is missing: nothing came for a while. Throws Error.
-  void settle() { window_.flush(); }
-  /// Ends the trace. A trace without any record is removed. Throws Error.
-  void finish();
+  /// Gives up the missing datagrams, and writes those that wait. Throws Error, as take().
+  void flush();
 
-  bool begun() const { return taken_ != 0; } ///< those before the first one are given up
-  UdpCounts counts() const;
+  uint64_t taken() const { return taken_; }             ///< datagrams that were written
+  uint64_t lost() const { return lost_; }               ///< datagrams that were given up
+  bool begun() const { return next_ > 1; }              ///< whether number 1 is written or given up
   const TraceSink *sink() const { return sink_.get(); } ///< null: not made yet
 
 private:
-  void deliver(const Datagram &datagram);
+  void write_first();
+  void write(std::span<const ftrace_record> records);
   void append(std::span<const ftrace_record> records);
 
   const std::string from_;
   const MakeTraceSink make_sink_;
-  ReorderWindow window_;
   std::unique_ptr<TraceSink> sink_;
-  uint64_t taken_ = 0, reordered_ = 0, repeated_ = 0;
+  std::map<uint32_t, Datagram> waiting_; ///< by number
+  uint64_t next_ = 1;                    ///< number of the next datagram to write
+  uint64_t taken_ = 0, lost_ = 0;
   std::optional<uint64_t> last_time_; ///< of the last record in the file
-  uint64_t lost_before_ = 0;          ///< datagrams lost when it was written
+  bool gap_ = false;                  ///< datagrams were given up since then
 };
 
 } // namespace ovnitrace

@@ -2,6 +2,9 @@
 // What is in a file that a test made.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <zlib.h>
+
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -24,6 +27,17 @@ inline std::vector<std::string> lines_of(const std::string &path) {
   for (std::string line; std::getline(file, line);)
     lines.push_back(line);
   return lines;
+}
+
+/// What gunzip makes of a file.
+inline std::string gunzip(const std::string &path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  std::string text;
+  char buffer[4096];
+  for (int size; (size = gzread(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, size_t(size));
+  EXPECT_EQ(gzclose(file), Z_OK) << path;
+  return text;
 }
 
 } // namespace ovnitrace::test
