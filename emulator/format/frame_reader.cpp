@@ -121,6 +121,19 @@ void FrameReader::fail(const std::string &why) {
                   faults_ == kMostFaults ? "; so much of it is that the rest is left out" : "");
 }
 
+/// Skips what has no data in the file, so that a sparse file of any size costs nothing. A hole
+/// reads as zeros, which no start of a frame contains.
+void FrameReader::skip_hole() {
+  const off_t data = lseek(fd_, off_t(offset_), SEEK_DATA);
+  if (data < 0 && errno != ENXIO) // the file system does not know
+    return;
+  const uint64_t to = data < 0 ? size_ : std::min(uint64_t(data), size_);
+  if (to <= offset_)
+    return;
+  offset_ = to;
+  at_ = end_;
+}
+
 /// Moves to the next possible start of a frame, or to the end.
 void FrameReader::find_frame() {
   for (;;) {
@@ -131,6 +144,7 @@ void FrameReader::find_frame() {
       return;
     }
     at_ = end_ - std::min(left.size(), kMagic.size() - 1);
+    skip_hole();
     if (!refill()) {
       at_ = end_;
       searching_ = false;

@@ -25,7 +25,7 @@ public:
   /// Returns whether a file starts with a frame.
   static bool is_at_start(int fd);
 
-  /// Borrows `fd`, a file of `size` bytes. Reads it with pread, so others may use `fd` too.
+  /// Borrows `fd`, a file of `size` bytes. Moves its file offset, but reads with pread.
   FrameReader(int fd, uint64_t size);
 
   /// Reads up to `size` bytes and returns how many. Fewer only at a fault or at the end.
@@ -46,6 +46,7 @@ private:
   };
   void add_start(const Start &frame);
   bool refill();
+  void skip_hole();
   void fail(const std::string &why);
   void find_frame();
   uint64_t position() const { return offset_ - (end_ - at_); }

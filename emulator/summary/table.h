@@ -21,11 +21,14 @@ public:
   void add(Row row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.size() == heads_; }
   /// Returns the lines. If they are wider than `most`, the left columns are narrowed, the widest
-  /// first, and shortened cells end with an ellipsis.
+  /// first, and shortened cells end with an ellipsis. If that is not enough, the columns "%" are
+  /// left out, and then the columns move closer together.
   std::string text(size_t most = SIZE_MAX) const;
 
 private:
-  std::vector<size_t> widths(size_t most) const;
+  Table without_percentages() const;
+  /// Returns the widths of the columns, of which the left ones are narrowed as far as needed.
+  std::vector<size_t> widths(size_t most, size_t gap) const;
 
   std::vector<Row> rows_;
   size_t left_;

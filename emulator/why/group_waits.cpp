@@ -72,8 +72,8 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
 }
 
 std::string group_table(const WhyInput &input, const WhyOptions &options) {
-  Table table({"CGROUP", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED", "SAME GROUP",
-               "OTHER GROUPS", "SYSTEM", "REST"});
+  Table table({"CGROUP", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED", "SAME\nGROUP",
+               "OTHER\nGROUPS", "SYSTEM", "REST"});
   const std::vector<GroupWaits> groups = group_waits(input.catalog, input.why);
   const size_t top = options.top.value_or(kUsualLines);
   for (size_t n = 0; n < groups.size() && (!top || n < top); n++) {

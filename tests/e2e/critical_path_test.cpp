@@ -157,6 +157,8 @@ TEST_F(Pipeline, CommandLinesOfShortLivedProcessesAreRecorded) {
                                                "/bin/true first", "/bin/true second"}));
   record(program, {"-f", "--no-cmdline"});
   EXPECT_EQ(lines(), std::vector<std::string>());
+  EXPECT_EQ(read_text(trace() + "/trace.json").find("first"), std::string::npos)
+      << "nor the arguments of the program itself";
 }
 
 } // namespace ovnitrace::test

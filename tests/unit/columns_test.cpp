@@ -42,9 +42,24 @@ TEST(Table, NamesAreCutOffWhereTheLineIsTooLong) {
   table.add({"a-very-long-name-of-a-thread", "1"});
   EXPECT_EQ(table.text(20), "NAME               N\n"
                             "a-very-long-name…  1\n");
-  EXPECT_EQ(table.text(3), "NAME          N\n"
-                           "a-very-long…  1\n")
+  EXPECT_EQ(table.text(3), "NAME         N\n"
+                           "a-very-long… 1\n")
       << "numbers are never cut off";
+}
+
+TEST(Table, LeavesPercentagesOutWhereTheLineIsTooLong) {
+  Table table({"", "RUNNING\nTIME", "%", "%"}, 1);
+  table.add({"a", "1", "10", "20"});
+  EXPECT_EQ(table.text(18), "   RUNNING\n"
+                            "      TIME   %   %\n"
+                            "a        1  10  20\n");
+  EXPECT_EQ(table.text(17), "   RUNNING\n"
+                            "      TIME\n"
+                            "a        1\n");
+  EXPECT_EQ(table.text(9), "  RUNNING\n"
+                           "     TIME\n"
+                           "a       1\n")
+      << "columns stand closer together if that is still too long";
 }
 
 TEST(Table, AHeadMayHaveTwoLines) {

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <random>
 
 namespace ovnitrace {
@@ -317,7 +318,16 @@ struct Frames {
   explicit Frames(const std::string &bytes) {
     const UniqueFd fd(memfd_create("frames", MFD_CLOEXEC));
     EXPECT_EQ(write(fd.get(), bytes.data(), bytes.size()), ssize_t(bytes.size()));
-    FrameReader reader(fd.get(), bytes.size());
+    read_all(fd.get(), bytes.size());
+  }
+  Frames(int fd, uint64_t size) { read_all(fd, size); }
+
+  std::string out;
+  std::vector<std::string> faults;
+
+private:
+  void read_all(int fd, uint64_t size) {
+    FrameReader reader(fd, size);
     char part[100];
     for (bool more = true; more;) {
       const size_t got = reader.read(part, sizeof part);
@@ -328,8 +338,6 @@ struct Frames {
       more = got == sizeof part || !fault.empty();
     }
   }
-  std::string out;
-  std::vector<std::string> faults;
 };
 
 std::string frame_of(const std::string &bytes) {
@@ -371,6 +379,30 @@ TEST(FrameReader, ReadsForeignFramesAndSkipsOtherBytes) {
   EXPECT_EQ(noise.out, "onetwo");
   EXPECT_EQ(noise.faults.size(), 2u);
   EXPECT_EQ(Frames("").faults.size(), 0u);
+}
+
+/// The bytes that this process has read from files so far.
+uint64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string word;
+  uint64_t bytes = 0;
+  io >> word >> bytes;
+  EXPECT_EQ(word, "rchar:");
+  return bytes;
+}
+
+TEST(FrameReader, SkipsHoles) {
+  constexpr uint64_t kSize = 1 << 30, kMiddle = kSize / 2 + 3;
+  const UniqueFd fd(memfd_create("frames", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(fd.get(), kSize), 0);
+  for (const auto &[frame, at] :
+       {std::pair(frame_of("one"), uint64_t(0)), {frame_of("two"), kMiddle}})
+    ASSERT_EQ(pwrite(fd.get(), frame.data(), frame.size(), off_t(at)), ssize_t(frame.size()));
+  const uint64_t before = bytes_read();
+  const Frames read(fd.get(), kSize);
+  EXPECT_LT(bytes_read() - before, 1u << 20);
+  EXPECT_EQ(read.out, "onetwo");
+  EXPECT_EQ(read.faults.size(), 2u);
 }
 
 TEST(FrameReader, FramesWithoutContentsTakeNoMemory) {

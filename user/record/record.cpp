@@ -37,6 +37,8 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   trace.host = describe_host(cpus);
   trace.possible_cpus = cpus;
   trace.command = options.command;
+  if (!options.cmdlines && !trace.command.empty())
+    trace.command.resize(1); // arguments can be secrets
   trace.attached_pids = options.pids;
   trace.with_children = options.children;
   trace.filters = options.selection.asked;
