@@ -97,6 +97,16 @@ TEST(ControlPlaces, AnAddressInsideAnInstructionIsRefused) {
             "0x1005 in /bin/app cannot be probed: it is inside the instruction at 0x1002");
 }
 
+TEST(ControlPlaces, AnAddressThatMayBeDataIsReported) {
+  const auto notes = [](const std::string &place) {
+    return find_places(make_plan({"start:address:" + place}), image_with_data()).notes;
+  };
+  EXPECT_EQ(notes("app+1000"), std::vector<std::string>());
+  EXPECT_EQ(notes("app+1008"),
+            std::vector<std::string>{"0x1008 in /bin/app is in no known function: a program that "
+                                     "reads it as data sees the probe"});
+}
+
 TEST(ControlPlaces, DataThatLooksLikeAnInstructionIsNotProbed) {
   Image image = image_with_data();
   const Places found = find_places(make_plan({"start:cpuid:1"}), image);

@@ -52,10 +52,11 @@ void raise_kept_capabilities() {
 
 } // namespace
 
-Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread)
+Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread,
+                       bool starts_program)
     : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
       programs_(plan_, &capture, program_options(plan_, region_by_thread)),
-      held_(programs_.held_map(), programs_.holds()),
+      held_(programs_.held_map(), programs_.holds(), starts_program),
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {

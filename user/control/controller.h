@@ -32,8 +32,9 @@ namespace ovnitrace::control {
 /// gives its rights up.
 class Controller {
 public:
-  /// Loads the programs. `capture` outlives it. Throws Error.
-  Controller(Plan plan, const Capture &capture, bool region_by_thread);
+  /// Loads the programs. `capture` outlives it. `starts_program`: a program will run in our process
+  /// group. Throws Error.
+  Controller(Plan plan, const Capture &capture, bool region_by_thread, bool starts_program);
   ~Controller();
   Controller(const Controller &) = delete;
   Controller &operator=(const Controller &) = delete;

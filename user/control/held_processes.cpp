@@ -9,18 +9,23 @@
 #include <ovnitrace/control.h>
 
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace ovnitrace::control {
 
@@ -60,6 +65,43 @@ bool has_stopped_itself(uint32_t pid) {
   return call == SYS_kill || call == SYS_tgkill || call == SYS_tkill;
 }
 
+/// Returns what connects our process group with its session: the ancestors in the group from
+/// `parent` on, and the first one outside. Empty if that is in another session.
+std::vector<pid_t> connections(pid_t parent) {
+  std::vector<pid_t> processes;
+  for (; parent > 0; parent = pid_t(state_of(uint32_t(parent)).parent)) {
+    processes.push_back(parent);
+    if (getpgid(parent) != getpgrp())
+      return getsid(parent) == getsid(0) ? processes : std::vector<pid_t>();
+  }
+  return {};
+}
+
+/// Forks a process that only stays in our process group until one of the group's connections ends.
+/// Returns -1 if the group has none. The caller then goes to another group of the session.
+///
+/// A group is orphaned when no member has a parent in another group of the session. When the kernel
+/// sees the last such member end, it sends SIGHUP to members that are stopped. Without this process
+/// that member is ovnitrace, or a sudo that waits for it, and the guard may be too late.
+pid_t fork_group_member(pid_t parent) {
+  const std::vector<pid_t> processes = connections(parent);
+  if (processes.empty())
+    return -1;
+  const pid_t guard = getpid(), member = fork();
+  if (member != 0)
+    return member;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  closefrom(0);
+  std::vector<pollfd> ends;
+  for (const pid_t process : processes)
+    ends.push_back({int(syscall(SYS_pidfd_open, process, 0)), POLLIN, 0});
+  const bool connected =
+      std::all_of(ends.begin(), ends.end(), [](pollfd end) { return end.fd >= 0; });
+  if (connected && getppid() == guard)
+    poll(ends.data(), ends.size(), -1);
+  _exit(0);
+}
+
 /// Returns a locked mutex that a waiting process gets when the owner ends; null without memory. The
 /// kernel hands it over before it closes the owner's files, which takes seconds if some are probes.
 pthread_mutex_t *locked_mutex() {
@@ -81,36 +123,56 @@ pthread_mutex_t *locked_mutex() {
 } // namespace
 
 /// Waits for the end of ovnitrace's main thread. The kernel detaches the BPF programs only later.
-void HeldProcesses::guard() {
+/// `parent` is that of ovnitrace.
+void HeldProcesses::guard(pid_t parent, bool keeps_group) {
   constexpr int kMap = 3, kLooks = 20;
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  setsid(); // who kills the terminal's processes does not mean this one
   call_process("ovt-guard");
+  const pid_t member = keeps_group ? fork_group_member(parent) : -1;
+  // Who kills the group, or the terminal's processes, does not mean this one. If it has a member in
+  // the group, it has to stay in the session.
+  if (member < 0)
+    setsid();
+  else
+    setpgid(0, 0);
   if (map_ != kMap && dup2(map_, kMap) < 0)
     _exit(1);
   map_ = kMap;
   closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
   for (int stream = 0; stream < kMap; stream++)
     close(stream); // a pipe that somebody reads to its end
-  if (pthread_mutex_lock(alive_) != EOWNERDEAD)
-    _exit(0); // ovnitrace has ended the capture
-  *holds_ = false;
-  for (int look = 0; look < kLooks; look++) { // a BPF program that runs now may still stop one
-    release_all();
-    continue_parents();
-    usleep(kParentsLook * 1000);
+  const bool killed = pthread_mutex_lock(alive_) == EOWNERDEAD;
+  if (killed) {
+    *holds_ = false;
+    for (int look = 0; look < kLooks; look++) { // a BPF program that runs now may still stop one
+      release_all();
+      continue_parents();
+      usleep(kParentsLook * 1000);
+    }
+  }
+  if (member > 0) {
+    kill(member, SIGKILL);
+    waitpid(member, nullptr, 0);
   }
   _exit(0);
 }
 
-HeldProcesses::HeldProcesses(int map, volatile bool *holds)
+HeldProcesses::HeldProcesses(int map, volatile bool *holds, bool keeps_group)
     : map_(map), holds_(holds), alive_(locked_mutex()) {
-  if (alive_)
+  int ready[2];
+  if (alive_ && pipe2(ready, O_CLOEXEC) == 0) {
+    const pid_t parent = getppid();
     guard_ = fork();
-  if (guard_ == 0)
-    guard();
+    if (guard_ == 0)
+      guard(parent, keeps_group);
+    close(ready[1]);
+    char byte;
+    while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
+      ; // until the guard is ready: it has closed its files
+    close(ready[0]);
+  }
   if (guard_ < 0)
     throw ovnitrace::Error(fmt::format("--control: cannot start the process that continues what is "
                                        "stopped: {}",

@@ -14,9 +14,10 @@ namespace ovnitrace::control {
 class HeldProcesses {
 public:
   /// `map`: the processes that are stopped, by tgid; borrowed. `holds`: whether the BPF side stops
-  /// processes, in memory that is shared with it; the guard clears it. Forks: to be called by the
-  /// main thread, while we may signal the processes. Throws Error.
-  HeldProcesses(int map, volatile bool *holds);
+  /// processes, in memory that is shared with it; the guard clears it. `keeps_group`: the program
+  /// is in our process group, which the end of ovnitrace shall not orphan. Forks: to be called by
+  /// the main thread, while we may signal the processes. Throws Error.
+  HeldProcesses(int map, volatile bool *holds, bool keeps_group);
   ~HeldProcesses();
   HeldProcesses(const HeldProcesses &) = delete;
   HeldProcesses &operator=(const HeldProcesses &) = delete;
@@ -33,7 +34,7 @@ public:
   static constexpr int kParentsLook = 50; ///< ms
 
 private:
-  [[noreturn]] void guard();
+  [[noreturn]] void guard(pid_t parent, bool keeps_group);
   void watch_parent(uint32_t pid);
 
   int map_;

@@ -59,6 +59,13 @@ std::string why_no_instruction(const Image &image, uint64_t address) {
   return *start == address ? "" : fmt::format("it is inside the instruction at {:#x}", *start);
 }
 
+/// Returns whether a function has the address, as far as symbols and unwind information tell.
+bool is_in_function(const Image &image, uint64_t address) {
+  return image.bodies.empty() ||
+         std::any_of(image.bodies.begin(), image.bodies.end(),
+                     [&](const Body &body) { return body.start <= address && address < body.end; });
+}
+
 /// Adds a probe. If a function starts with endbr64 and a push, the probe is set on the push, which
 /// costs a thirtieth. Returns false, with a note, if the place cannot be probed.
 bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
@@ -76,6 +83,10 @@ bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function
         fmt::format("{:#x} in {} cannot be probed: {}", address, printable_line(image_.path), why));
     return false;
   }
+  if (!function && !is_in_function(image_, address))
+    places_.notes.push_back(fmt::format(
+        "{:#x} in {} is in no known function: a program that reads it as data sees the probe",
+        address, printable_line(image_.path)));
   places_.found[alarm] += kind != ProbeKind::leave;
   put(kind, *offset, 1ull << alarm);
   return true;

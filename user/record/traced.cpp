@@ -145,7 +145,8 @@ void Traced::attach_control() {
   if (options_.control.empty())
     return;
   raise_file_limit(kMostProbedFiles);
-  controller_.emplace(control::make_plan(options_.control), capture_, options_.region_by_thread);
+  controller_.emplace(control::make_plan(options_.control), capture_, options_.region_by_thread,
+                      is_program());
   controller_->attach(is_program() ? options_.command[0] : "", runs_as_, options_.pids);
   end_if_signalled();
 }
