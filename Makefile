@@ -89,7 +89,7 @@ endif
 find = $(sort $(shell find $(1) -type f -name '$(2)' 2>/dev/null))
 objects = $(patsubst %,$(B)/obj/%.o,$(1))
 
-# UNITS=1 compiles files together, in units: a build from nothing takes half as long, but a changed
+# UNITS=1 compiles files together, in units: a build from nothing takes about half as long, but a changed
 # file rebuilds its unit. A build folder that began with units stays with them.
 UNITS ?= $(wildcard $(B)/units)
 together = $(call objects,$(if $(UNITS),$(shell scripts/units.sh -w $(B)/units/$(1) $(2)),$(2)))
