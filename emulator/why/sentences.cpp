@@ -125,7 +125,7 @@ private:
   Parts holders() const {
     Parts parts;
     for (const WaitSum &sum : input_.why.held)
-      parts.add(sum.kind == WaitKind::throttling ? "because its cgroup had no CPU quota left"
+      parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
                                                  : holder(sum),
                 sum.ns);
     return parts;
