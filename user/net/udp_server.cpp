@@ -120,7 +120,7 @@ bool UdpServer::make_room(uint64_t now) {
   const uint64_t silent = now - oldest->second.last;
   if (silent < kIdleTime)
     return false;
-  fail(oldest->first, fmt::format("nothing came of it for {} s, another sender gets its place",
+  fail(oldest->first, fmt::format("it sent nothing for {} s, and another sender needs its place",
                                   silent / 1'000'000'000));
   end(oldest);
   return true;
