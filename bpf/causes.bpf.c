@@ -22,7 +22,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 __u32 devices[CAPTURE_DEVICES] = {}; /* by place, read by the loader */
 
-/* The place of a device, which it keeps. Interrupts of several CPUs look for one at once. Not
+/* Returns the place of a device, which the device keeps. Several CPUs may call it at once. Not
  * static, so that the verifier looks at it once. */
 __noinline __u32 place_of(__u32 device)
 {
@@ -60,9 +60,9 @@ static __always_inline __u32 number_of(struct gendisk *disk)
 	       ((__u32)disk->first_minor & FTRACE_DEVICE_MINOR_MASK);
 }
 
-/* From here on the CPU wakes who waits for this request. The kernel says that it has ended the
- * request only where it counts the I/O of the device (`part`). A thread can end a request, too;
- * then the end of an interrupt does not mark the end of the request. */
+/* Notes that the CPU now wakes threads that wait for this request. The kernel reports the end of
+ * the request only if it counts the I/O of the device (`part`). A thread can end a request, too;
+ * then no end of an interrupt marks the end of the request. */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_rq_complete, struct request *rq)
 {
@@ -166,7 +166,7 @@ int BPF_PROG(on_netif_rx, struct sk_buff *skb)
 	return 0;
 }
 
-/* From here on the CPU wakes who waits for this packet. */
+/* Notes that the CPU now wakes threads that wait for this packet. */
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
 {
@@ -183,7 +183,7 @@ int BPF_PROG(on_netif_receive_skb, struct sk_buff *skb)
 	return 0;
 }
 
-/* The queue is empty, or other work is done first. */
+/* Forgets the packet: the queue is empty, or other work is done first. */
 SEC("tp_btf/napi_poll")
 int on_napi_poll(void *ctx)
 {
@@ -204,7 +204,7 @@ struct sched_entity___parent {
 	struct sched_entity *parent;
 } __attribute__((preserve_access_index));
 
-/* Whether the runqueue of a cgroup has no quota, and nobody is about to let it go on. */
+/* Returns whether the runqueue of a cgroup has no quota, and nobody is about to let it go on. */
 static __always_inline bool has_no_quota(struct cfs_rq *cfs_rq)
 {
 	struct cfs_rq___quota *quota = (void *)cfs_rq;

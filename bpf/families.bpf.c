@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of the families beyond the scheduler's: interrupts, priorities, futexes, signals,
- * SCHED_DEADLINE servers, timers, and what the traced programs log themselves. Loaded when one of
- * them is wanted, and then only the programs of those: the name of a program starts with its
- * families, as --filter knows them (user/bpf/family_set.h).
+ * Logs the events of all families but the scheduler's: interrupts, priorities, futexes, signals,
+ * SCHED_DEADLINE servers, timers, and what the traced programs log themselves. The loader loads
+ * only the programs of the families that --filter chooses. The name of a program starts with its
+ * families (user/bpf/family_set.h).
  *
  * These programs run partly with interrupts on, so they stay away from the per-CPU staging area of
  * ovnitrace.bpf.c: each event goes straight to this CPU's ring, whose reservation is safe against
@@ -95,8 +95,8 @@ static __always_inline void log_thread(__u16 code, __u32 tid, __u32 par2)
 	log_full(code, 0, par2, tid, 0);
 }
 
-/* Whether the running thread acts itself, and not an interrupt while it runs. Where it cannot be
- * known, yes. */
+/* Returns whether the running thread acts itself, and not an interrupt while it runs. Where it
+ * cannot be known, yes. */
 static __always_inline bool in_task(struct task_struct *current)
 {
 	enum ftrace_wakeup_context context = wakeup_context(current);

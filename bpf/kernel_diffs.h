@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What differs between kernels, one small function each. Presence is asked of the running kernel's
- * BTF (CO-RE), never of its version, because distributions backport.
+ * Hides the differences between kernels, each behind one small function. The functions ask the
+ * running kernel's BTF (CO-RE) and never its version, because distributions backport.
  */
 #ifndef OVNITRACE_KERNEL_DIFFS_H
 #define OVNITRACE_KERNEL_DIFFS_H
@@ -40,9 +40,10 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return ((struct task_struct___own_cpu *)p)->cpu;
 }
 
-/* Whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's `preempt`
- * is not enough: it is set only where the kernel itself was preempted, and not where a thread lost
- * its CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()), as most do. */
+/* Returns whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's
+ * `preempt` is not enough: it is set only where the kernel itself was preempted, and not where a
+ * thread lost its CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()),
+ * as most do. */
 static __always_inline bool called_sched_yield(struct task_struct *p)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
@@ -218,8 +219,8 @@ static __always_inline bool timer_was_armed(__u64 *ctx)
 	return start_has_was_armed && (bool)ctx[2];
 }
 
-/* Why a thread that blocked did; __state as include/linux/sched.h has it. Compound states (killable
- * and idle sleeps) are known by the bits by which ps knows them. */
+/* Returns why a thread that blocked did; __state as include/linux/sched.h has it. Compound
+ * states (killable and idle sleeps) are known by the bits by which ps knows them. */
 static __always_inline __u32 blocked_reason(__u32 state)
 {
 	if (likely(state == TASK_INTERRUPTIBLE)) /* most of them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of the kernel that not every kernel has (kfuncs). They are not declared `__ksym
- * __weak`. If the kernel lacks a name, libbpf then reads the types of all modules before it
+ * Declares functions of the kernel that not every kernel has (kfuncs). They are not declared
+ * `__ksym __weak`. If the kernel lacks a name, libbpf then reads the types of all modules before it
  * believes so, and CAP_BPF is not enough for that.
  *
  * A call looks like that of a helper whose number no helper has. It must not be reached unless

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few kernel types that the programs look into, with the few members that they read. CO-RE
- * finds the real offsets in the running kernel's BTF when the programs are loaded, so neither order
- * nor size here means anything.
+ * Declares the few kernel types that the programs look into, with the few members that they read.
+ * CO-RE finds the real offsets in the running kernel's BTF when the programs are loaded, so neither
+ * order nor size here means anything.
  */
 #ifndef OVNITRACE_KTYPES_H
 #define OVNITRACE_KTYPES_H

@@ -20,7 +20,7 @@ struct {
 	__type(value, __u64);
 } life_lost SEC(".maps"); /* life events that found no room */
 
-/* Whether it is the current thread of its run queue. */
+/* Returns whether it is the current thread of its run queue. */
 static __always_inline bool has_its_cpu(struct task_struct *p)
 {
 	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
@@ -28,7 +28,7 @@ static __always_inline bool has_its_cpu(struct task_struct *p)
 	return BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p;
 }
 
-/* What a snapshot says of a thread: state, CPU and reason. `running`: it has its CPU. */
+/* Returns what a snapshot says of a thread: state, CPU and reason. `running`: it has its CPU. */
 static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 {
 	__u32 state = task_state(p), value = OVNI_THREAD_PAUSED, reason = 0;
@@ -80,7 +80,7 @@ static __always_inline __u64 life_wakeup(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-/* Whether it found room. */
+/* Returns whether it found room. */
 static __always_inline bool life_try(struct life_record *r)
 {
 	return !bpf_ringbuf_output(&life, r, sizeof(*r), life_wakeup());

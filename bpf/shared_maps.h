@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF objects have in common: which threads are traced and recorded, and the rings. The
- * loader makes the maps with the first object and gives them to the others (bpf_map__reuse_fd).
+ * Declares the maps that all BPF objects share: which threads are traced and recorded, and the
+ * rings. The loader makes the maps with the first object and gives them to the others
+ * (bpf_map__reuse_fd).
  */
 #ifndef OVNITRACE_SHARED_MAPS_H
 #define OVNITRACE_SHARED_MAPS_H
@@ -117,9 +118,9 @@ static __always_inline bool is_open(__u32 pid, __u32 tid)
 	return since && *since;
 }
 
-/* Whether what `p` does now is recorded, if it is traced. Asked before the clock is read, which is
- * what a thread outside a region costs, and again after it: so nothing has a time after the stop of
- * its region, nor before its start. */
+/* Returns whether what `p` does now is recorded, if it is traced. Asked before the clock is
+ * read, which is what a thread outside a region costs, and again after it: so nothing has a time
+ * after the stop of its region, nor before its start. */
 static __always_inline bool in_region(struct task_struct *p)
 {
 	return is_open(p->tgid, p->pid);
@@ -132,7 +133,7 @@ static __always_inline __u64 about_regions(__u32 what)
 	return value ? *value : 0;
 }
 
-/* Whether what belongs to no thread of the trace is recorded. Asked as in_region(). */
+/* Returns whether what belongs to no thread of the trace is recorded. Asked as in_region(). */
 static __always_inline bool in_any_region(void)
 {
 	return !has_regions || about_regions(REGIONS_OPEN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The --trigger that the kernel side decides: a thread waited, was blocked or was preempted for too
- * long, or ended. Loaded only if one is asked for. Each hit is counted, and a message is sent at
- * most once in TRIGGER_PAUSE_NS.
+ * Decides a --trigger: a thread waited, was blocked or was preempted for too long, or ended. Loaded
+ * only if such a trigger is asked for. Each hit is counted, and a message is sent at most once in
+ * TRIGGER_PAUSE_NS.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs of tracepoints that the kernel can preempt. From 7.0 on, a46023d5616e ("tracing: Guard
- * __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast") lets it preempt them. While one is
- * preempted, the kernel skips it for every other thread of that CPU. Each is therefore there twice:
- * the second runs what the first was skipped for. The loader loads the second, NAME_twin, only if
- * it is needed (user/bpf/twins.h).
+ * Defines programs of tracepoints that the kernel can preempt, each twice. From 7.0 on,
+ * a46023d5616e ("tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast") lets
+ * the kernel preempt them. While one is preempted, the kernel skips it for every other thread of
+ * that CPU. The second one (the twin) then runs instead. The loader loads the second, NAME_twin,
+ * only if it is needed (user/bpf/twins.h).
  */
 #ifndef OVNITRACE_TWINS_H
 #define OVNITRACE_TWINS_H

@@ -38,7 +38,7 @@ constexpr const char *kFooter = R"(Examples:
 
 The program runs as the user who called sudo. ovnitrace forwards HUP, INT, QUIT, TERM, ALRM, USR1
 and USR2 to it. Without a program, these signals end the capture. With --buffer last, USR2
-does neither: it saves what is in memory.
+only saves what is in memory.
 
 The exit status is that of the program: 128 + the signal if one killed it, 127 if it was not found,
 126 if it cannot be executed. It is 1 if ovnitrace failed, and 2 for wrong usage. If events are

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What makes alarms hit: probes in the program, whose cookie has a bit for each alarm that may hit
- * there, and the loader.
+ * Lets alarms hit: in probes of the program, whose cookie has a bit for each alarm that may hit
+ * there, and on request of the loader.
  */
 const volatile __u64 exit_mask = 0;  /* a bit each of those of type exit_func */
 const volatile __u64 count_mask = 0; /* a bit each of those of type icount */
@@ -135,7 +135,8 @@ int on_alarm_leave(struct pt_regs *ctx)
 	return after_hit(&h, false);
 }
 
-/* MPI_Pcontrol: its string may not be in memory, so the program must be one that may wait for it.
+/* Handles MPI_Pcontrol. Its string may not be in memory: the BPF program must be sleepable to read
+ * it.
  */
 SEC("uprobe.s")
 int on_pcontrol(struct pt_regs *ctx)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The chains of --control as a state machine: a thread is at one place of each chain. Only the
- * thread itself moves it, or the loader on its behalf while the thread cannot run. What concerns
- * all threads of a process is a broadcast: one word, changed by compare-and-swap, that each thread
- * adopts when it next looks. This needs no lock, and hits on all CPUs together count right.
+ * Runs the chains of --control as a state machine: a thread is at one place of each chain. Only the
+ * thread itself changes its place, or the loader on its behalf while the thread cannot run. A
+ * change for all threads of a process is a broadcast: one word, changed by compare-and-swap, that
+ * each thread adopts when it next looks. This needs no lock, and hits on all CPUs together count
+ * right.
  */
 const volatile struct control_alarm alarms[CONTROL_ALARMS] = {};
 const volatile struct control_chain chains[CONTROL_CHAINS] = {};
@@ -62,7 +63,7 @@ static __noinline int send_message(__u32 kind, __u32 pid, __u32 tid, __u32 alarm
 	return 0;
 }
 
-/* The loader shall visit the threads. */
+/* Asks the loader to visit the threads. */
 static __noinline int ask_for_visit(struct visitor *v)
 {
 	struct control_message m = {.kind = CONTROL_VISIT};
@@ -78,7 +79,7 @@ static __noinline int ask_for_visit(struct visitor *v)
 	return 0;
 }
 
-/* One hit of a thread, of whichever alarms of `mask` are armed for it.
+/* Describes a hit of a thread: it counts for the alarms of `mask` that are armed for the thread.
  *
  * The verifier checks a static function again for each call and each path to it: with 16 chains
  * that is more than it accepts. The steps below that a chain takes are therefore not static, and
@@ -122,7 +123,7 @@ static __always_inline __u64 adopt(struct control_process *process, struct contr
 	return word;
 }
 
-/* Whether the instruction is the one that the alarm means. */
+/* Returns whether the instruction is the one that the alarm means. */
 static __noinline int is_marker(struct hit *h, __u32 a)
 {
 	const volatile struct control_alarm *alarm;
@@ -143,7 +144,7 @@ static __noinline int is_marker(struct hit *h, __u32 a)
 	return true;
 }
 
-/* Where a thread goes when the alarm at `position` has fired: position << 32 | round. */
+/* Returns where a thread goes when the alarm at `position` has fired: position << 32 | round. */
 static __always_inline __u64 next_place(__u32 c, __u32 position, __u32 round)
 {
 	const volatile struct control_chain *chain = &chains[c];
@@ -210,7 +211,7 @@ static __always_inline bool broadcast(struct control_process *process, __u32 c, 
 	return true;
 }
 
-/* A chain has finished: those that wait for it are armed, for this thread or for all. */
+/* Arms the chains that wait for a chain that has finished, for this thread or for all. */
 __noinline int release(struct hit *h, struct control_process *process,
 		       struct control_thread *thread, __u32 c, __u32 all)
 {
@@ -250,7 +251,7 @@ static __always_inline void fire(struct hit *h, __u32 c, __u32 a, __u32 position
 	do_event(&h->visitor, alarm->event, what, alarm->flags & CONTROL_BCAST);
 }
 
-/* The hit of an alarm that needs more of them. A timeout begins anew. */
+/* Counts a hit of an alarm that needs more hits. A timeout starts again. */
 static __noinline int await_more(struct hit *h, struct control_thread *thread, __u32 c, __u32 a)
 {
 	if (!h || !thread || c >= CONTROL_CHAINS || a >= CONTROL_ALARMS)
@@ -263,8 +264,8 @@ static __noinline int await_more(struct hit *h, struct control_thread *thread, _
 	return 0;
 }
 
-/* One hit of the alarm that is armed in chain `c`, if it is one of h->mask. `hits`: 0 only looks
- * whether it fires without one. */
+/* Handles a hit of the alarm that is armed in chain `c`, if it is one of h->mask. With `hits` 0,
+ * only checks whether the alarm fires without a hit. */
 __noinline int hit_chain(struct hit *h, struct control_process *process,
 			 struct control_thread *thread, __u32 c, __u32 hits)
 {
@@ -333,7 +334,7 @@ __noinline int hit_chain(struct hit *h, struct control_process *process,
 	return 0;
 }
 
-/* A bit for the alarm of chain `c` that is armed for the thread, if one is. */
+/* Returns a bit for the alarm of chain `c` that is armed for the thread, if one is. */
 __noinline __u64 armed_in(struct control_process *process, struct control_thread *thread, __u32 c)
 {
 	struct control_place *place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The processes and threads that have chains: those that are traced. Each process has chains of its
- * own, from its creation or execve on.
+ * Keeps the state of chains for each traced process and thread. A process has chains of its own,
+ * from its creation or execve on.
  */
 
 /* What they begin with, filled by the loader: too large for a program's stack. */
@@ -52,7 +52,8 @@ static __always_inline void begin_process(__u32 pid)
 		set_closed(region_of(pid, pid)); /* its earlier process may have ended inside */
 }
 
-/* A new thread is at the first alarm of each chain, or where the last broadcast has put all. */
+/* Puts a new thread at the first alarm of each chain, or where the last broadcast has put all
+ * threads. */
 static __noinline int begin_thread(struct hit *h, struct subject *s, __u32 pid, __u32 tid)
 {
 	__u32 zero = 0;
@@ -131,7 +132,8 @@ static __always_inline bool parent_is_stopped(void)
 	       BPF_CORE_READ(p, real_parent, __state) & __TASK_STOPPED;
 }
 
-/* By the rule of kill(2). Another process would stay stopped for ever. */
+/* Returns whether kill(2) allows the loader to continue the current process. Otherwise it would
+ * stay stopped for ever. */
 static __always_inline bool loader_may_continue_current(void)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -234,7 +236,7 @@ static __always_inline void stop_for_tracer(void)
 	bpf_send_signal_thread(SIGSTOP);
 }
 
-/* The current process has loaded code. */
+/* Stops the current process, which has loaded code. */
 static __always_inline void hold_current(struct control_thread *thread, __u32 kind)
 {
 	if (steps) {
@@ -247,7 +249,7 @@ static __always_inline void hold_current(struct control_thread *thread, __u32 ki
 	}
 }
 
-/* Another program: chains begin anew, in a region that is closed. */
+/* Restarts the chains at an execve, in a closed region. */
 TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p, int old_tid,
 	  struct linux_binprm *bprm)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tracepoints of high-resolution timers, for the families of timers and of servers.
+ * Handles the tracepoints of high-resolution timers, for the families of timers and of servers.
  */
 SEC("tp_btf/hrtimer_start")
 int BPF_PROG(server_timer_on_hrtimer_start, struct hrtimer *timer)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 3: interrupts that hit a traced thread; with trace_all also those that hit the idle task.
- * These records show what a thread loses time to. What wakes a thread is in the record of its
- * wakeup.
+ * Logs family 3: interrupts that hit a traced thread; with trace_all also those that hit the idle
+ * task. They show which interrupts take time from a thread. The interrupt that wakes a thread is in
+ * the record of the wakeup.
  */
 static __always_inline int log_interrupt(__u16 code, __u16 number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 6: futexes, by which traced threads wait for mutexes and semaphores. A mutex that is free
- * is locked and unlocked without the kernel, and is not seen. A call is logged when it starts, so
- * that a cause comes before its effect. For a wait, its end is logged, too.
+ * Logs family 6: futexes, by which traced threads wait for mutexes and semaphores. A mutex that is
+ * free is locked and unlocked without the kernel, and is not seen. A call is logged when it starts,
+ * so that a cause comes before its effect. For a wait, its end is logged, too.
  */
 
 /* include/uapi/linux/futex.h */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family E: idle states, frequencies and stolen time of all CPUs, whether traced threads run there
- * or not.
+ * Logs family E: idle states, frequencies and stolen time of all CPUs, whether traced threads run
+ * there or not.
  */
 #define POWER_IDLE_END 0xffffffffu /* PWR_EVENT_EXIT */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 5: changes of the priority or the policy of a traced thread. No tracepoint says what the
- * system calls for it do. Each thread is therefore compared with what it was before: at the end of
- * those calls and, as there may be other causes, whenever it gets or leaves a CPU. Inheritance has
- * a tracepoint.
+ * Logs family 5: changes of the priority or the policy of a traced thread. No tracepoint shows the
+ * effect of the system calls that change them. The priority of a thread is therefore compared with
+ * the last known one: at the end of those calls and, because there may be other causes, whenever
+ * the thread gets or leaves a CPU. Inheritance has a tracepoint.
  */
 
 /* What was logged last of the thread that has a tid: par2 of set_priority in the low 16 bits, above
@@ -30,15 +30,15 @@ static __always_inline __u64 priority_of(struct task_struct *p, int prio)
 	       p->start_time << PRIORITY_WORD_BITS;
 }
 
-/* The first of a thread is only learned. */
+/* Logs a priority if it has changed. The first priority of a thread is only stored. */
 static __always_inline void log_priority(struct task_struct *p, __u64 before, __u64 now)
 {
 	if (before != now && before >> PRIORITY_WORD_BITS == now >> PRIORITY_WORD_BITS)
 		log_thread(FTrace_EVT_set_priority, p->pid, now & ((1u << PRIORITY_WORD_BITS) - 1));
 }
 
-/* Two CPUs may look at one thread at the same time. The CPU that finds that the other one was
- * faster looks again, so an old value is never logged after a new one. */
+/* Compares the priority of a thread with the last known one. If two CPUs do this at the same
+ * time, the slower one repeats it, so an old value is never logged after a new one. */
 static __always_inline void look_at_priority(struct task_struct *p)
 {
 	__u64 *logged = logged_priority(p), before, now;

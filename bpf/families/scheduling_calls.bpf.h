@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ends of the system calls that change priorities and policies, for all families that record
- * such changes.
+ * Handles the ends of the system calls that change priorities and policies, for all families that
+ * record such changes.
  */
 
 static __always_inline void look_at_scheduling(struct task_struct *p)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 8: threads of SCHED_DEADLINE. Each is a server of its own: it has a budget in each period,
- * is throttled when that is exhausted, and replenished by a timer. Their missed deadlines are
- * logged with this family.
+ * Logs family 8: threads of SCHED_DEADLINE and their missed deadlines. Each such thread is a
+ * server: it has a budget in each period, is throttled when the budget is exhausted, and a timer
+ * replenishes the budget.
  *
- * A job is what such a thread does from when it gets a CPU, after it had blocked or yielded (or
- * from when it becomes such a thread), until it blocks or yields again; its deadline is the one
- * that the kernel had given it at that time. The deadline is missed if the job is not over by then.
- * This is checked whenever the thread gets or leaves a CPU, and logged once for each job.
+ * A job of such a thread starts when the thread gets a CPU after it has blocked or yielded, or when
+ * it becomes such a thread. It ends when the thread blocks or yields. Its deadline is the one that
+ * the kernel has set when the job starts; the job misses the deadline if it ends later. This is
+ * checked whenever the thread gets or leaves a CPU, and logged once for each job.
  */
 
 enum { SCHED_DEADLINE = 6 };
@@ -35,7 +35,8 @@ static __always_inline __u32 clamp(__s64 ns, __u32 most)
 	return ns > most ? most : ns;
 }
 
-/* That of a traced thread, NULL if it is not of SCHED_DEADLINE (any more). */
+/* Returns the server of a traced thread, NULL if the thread is not, or no longer, of
+ * SCHED_DEADLINE. */
 static __always_inline struct server *look_at_server(struct task_struct *p)
 {
 	struct server *server, created = {};
@@ -123,8 +124,8 @@ static __always_inline void server_gets_cpu(struct task_struct *p)
 	log_thread(FTrace_EVT_server_active, p->pid, clamp(p->dl.runtime, ~0u));
 }
 
-/* The thread whose budget this timer replenishes; NULL if it is another timer. Every thread has
- * one, so what it does when it expires can be seen in the current one's. */
+/* Returns the thread whose budget this timer replenishes; NULL if it is another timer. Every
+ * thread has one, so what it does when it expires can be seen in the current one's. */
 static __always_inline struct task_struct *replenished_by(struct hrtimer *timer)
 {
 	struct task_struct *current = bpf_get_current_task_btf();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family 7: signals that are sent to a traced thread or process, and those that it takes.
+ * Logs family 7: signals that are sent to a traced thread or process, and those that it takes.
  */
 
 /* include/trace/events/signal.h: what became of a signal that was sent */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the families record at a switch.
+ * Logs what families other than the scheduler's record at a switch.
  */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(prio_server_on_sched_switch, bool preempt, struct task_struct *prev,

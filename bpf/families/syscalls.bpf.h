@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The system calls that families record. Their tracepoints are raised for every call of every
- * thread, so the number of the call is tested first.
+ * Logs the system calls that families record. The tracepoints are raised for every call of every
+ * thread, so the programs test the number of the call first.
  */
 
 /* What the calls are to the families. */
@@ -73,7 +73,7 @@ static __always_inline __u32 second_argument(struct pt_regs *regs, bool compat)
 #endif
 }
 
-/* Which futex a call is about. */
+/* Returns which futex a call is about. */
 static __always_inline __u32 futex_of(enum call call, __u64 first)
 {
 	__u64 futex[2] = {}; /* struct futex_waitv: value, address */

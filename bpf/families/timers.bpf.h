@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Family B: high-resolution timers that traced threads arm. All sleeps, timeouts and timers that a
- * program can ask for with a clock use one.
+ * Logs family B: high-resolution timers that traced threads arm. Every sleep, timeout and timer of
+ * a program that uses a clock is such a timer.
  */
 
 /* Which thread armed a timer. The expiry of an evicted timer is not logged. */
@@ -75,7 +75,7 @@ static __always_inline void timer_is_armed(struct task_struct *current, struct h
 		   timer_word(armed.kind, expires - (__s64)bpf_ktime_get_ns(), 1000));
 }
 
-/* The one at this address, if it is still the timer that was armed. */
+/* Returns the timer at this address, if it is still the one that was armed. */
 static __always_inline struct armed_timer *find_armed(struct hrtimer *timer)
 {
 	__u64 key = (__u64)timer;

@@ -169,7 +169,7 @@ static __always_inline void set_region(struct task_struct *current, __u32 event,
 		visit_threads(&v, false);
 }
 
-/* Whether the tid is that of a thread of the process. Where the kernel cannot say, no. */
+/* Returns whether the tid is that of a thread of the process. Where the kernel cannot say, no. */
 static __always_inline bool is_thread_of(__u32 pid, __u32 tid)
 {
 	struct bpf_iter_task it;

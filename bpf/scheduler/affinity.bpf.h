@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which CPUs traced threads may use. No tracepoint shows all the ways to change that
- * (sched_setaffinity, cpusets, the kernel's binding of its own threads). But it matters to a thread
- * only while it waits for a CPU. These programs look at a thread when such a wait starts, and send
- * what has changed.
+ * Records which CPUs traced threads may use. No tracepoint shows all changes (sched_setaffinity,
+ * cpusets, the kernel's binding of its own threads). But the CPUs of a thread matter only while it
+ * waits for one. These programs therefore look at a thread when such a wait starts, and send a
+ * change.
  */
 const volatile __u32 possible_cpus = 0; /* set by the loader before loading; 0: do not look */
 

@@ -44,8 +44,8 @@ struct cgroup___ids {
 	__u64 ancestor_ids[1];
 } __attribute__((preserve_access_index));
 
-/* Returns the id of the cgroup on the way from the root to `cgroup`, itself included, that is in
- * `level` others; 0: `cgroup` is not that deep. */
+/* Returns the id of the ancestor of `cgroup`, or of `cgroup` itself, at depth `level` (0: the
+ * root); 0 if `cgroup` is not that deep. */
 static __always_inline __u64 id_at_level(struct cgroup *cgroup, __u32 level)
 {
 	struct cgroup___ids *old = (void *)cgroup;

@@ -19,7 +19,7 @@ static __always_inline __u64 stretch_of(struct task_struct *current,
 	       (__u64)(current->nvcsw + current->nivcsw) << 31;
 }
 
-/* The place of the device whose request this CPU ends now; 0: it does something else. */
+/* Returns the place of the device whose request this CPU ends now; 0: it does something else. */
 static __always_inline __u32 completing_device(struct task_struct *current,
 					       enum ftrace_wakeup_context context)
 {

@@ -36,7 +36,7 @@ static __always_inline void set_holder(struct cpu_stage *s, __u32 tid, __u32 rep
 	*(volatile __u32 *)&s->holder = HOLDER_SEEN | reported | (tid & FTRACE_TID_MASK);
 }
 
-/* Whether a traced thread waits for this CPU. Asked after set_holder(). */
+/* Returns whether a traced thread waits for this CPU. Asked after set_holder(). */
 static __always_inline bool has_waiters(struct cpu_stage *s)
 {
 	__u64 both = *(volatile __u64 *)&s->waiters;

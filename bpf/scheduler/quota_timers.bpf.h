@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which functions the kernel calls when a CPU quota may be refilled. The timers of all groups call
- * the same two. No symbol is looked up: that takes a privilege more, and the file has 100,000.
+ * Finds the two functions that the timers of all cgroups call when a CPU quota may be refilled. It
+ * looks up no symbol, which would take one more privilege and a search among 100,000 symbols.
  */
 /* With CONFIG_CFS_BANDWIDTH. */
 struct cfs_bandwidth {

@@ -124,7 +124,7 @@ static __always_inline bool passes(__u32 fits)
 	return (fits & needed_fits) == needed_fits;
 }
 
-/* What begins or ends a time in which a thread is recorded. */
+/* Describes a thread whose recording begins or ends. */
 struct passage {
 	const char *comm; /* its name from now on */
 	__u32 cpu;	  /* on which it is from now on */
@@ -264,8 +264,8 @@ static __noinline int change_at_exec(struct task_struct *p, __u32 before)
 	return change_fit(p, FITS_KIND, !(p->flags & PF_KTHREAD), &now);
 }
 
-/* Whether `p` was running when it began to be recorded: the trace says so. Asked when it leaves its
- * CPU for the first time since. */
+/* Returns whether `p` was running when it began to be recorded: the trace says so. Asked when it
+ * leaves its CPU for the first time since. */
 static __always_inline bool entered_running(struct task_struct *p)
 {
 	struct thread_facts *facts = facts_of(p->pid);

@@ -124,8 +124,8 @@ int list_traced(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Whether on_newtask records a thread, as a new one. A thread that is being created can be visited
- * before it is announced, and would be recorded as two. */
+/* Returns whether on_newtask records a thread, as a new one. A thread that is being created can
+ * be visited before it is announced, and would be recorded as two. */
 static __always_inline bool is_announced(struct task_struct *p)
 {
 	return task_state(p) & TASK_NEW && BPF_CORE_READ(p, start_time) >= complete_since;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks of threads that leave their CPU, and of who wakes them. A stack is kept once, in a table
- * that the loader maps, and known by its place there. The kernel's own map for stacks is not used:
- * it can be read only by a system call, which before 5.19 needs privileges that the loader has
- * given up by then.
+ * Records the stacks of threads that leave their CPU, and of their wakers. A stack is kept once, in
+ * a table that the loader maps; its place in the table is its number. The kernel's own map for
+ * stacks is not used: it can be read only by a system call, which before 5.19 needs privileges that
+ * the loader has given up by then.
  */
 const volatile __u32 stacks_wanted = 0; /* enum stack_choice; set by the loader before loading */
 
@@ -120,7 +120,7 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 	return SCHED_STACK_WORD(whose, kernel_stack, user_stack, current->tgid) | in_call;
 }
 
-/* Whether the stack is wanted with which a thread leaves its CPU. */
+/* Returns whether the stack is wanted with which a thread leaves its CPU. */
 static __always_inline bool wants_stack(__u32 reason)
 {
 	if (!stacks_wanted || reason == FTRACE_OFFCPU_DEAD)

@@ -5,8 +5,8 @@
  * a cgroup is sent once, when a thread in it is first met, because the cgroup may vanish soon.
  */
 
-/* A hierarchy of version 1 that counts for threads in the root of version 2; 0: none. Set by the
- * loader before loading. */
+/* The id of a version 1 hierarchy whose cgroups count for threads that are in the root of
+ * version 2; 0: none. The loader sets it before loading. */
 const volatile __u32 old_hierarchy = 0;
 
 /* Cgroups whose path was sent, by key. */

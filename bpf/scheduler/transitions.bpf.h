@@ -60,8 +60,9 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);
 }
 
-/* Before 6.15, the argument has an old state if a pending signal kept the thread on the run queue.
- * The thread's own state is running again by then. */
+/* Returns whether a switched-out thread can still run. Before 6.15, the state in the argument is
+ * out of date if a pending signal kept the thread on the run queue; the state of the thread
+ * itself is running. */
 static __always_inline bool leaves_runnable(struct task_struct *prev, bool preempt,
 					    __u32 prev_state)
 {

@@ -52,7 +52,7 @@ struct {
 	__type(value, struct unwind_walk);
 } unwind_walks SEC(".maps");
 
-/* Whether the program's own stack can be walked by rules: it is one of 64 bits. */
+/* Returns whether the program's own stack can be walked by rules: it is one of 64 bits. */
 static __always_inline bool can_unwind(struct task_struct *current)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -120,8 +120,8 @@ static long walk_frame(__u32 n, void *unused)
 	return (marks & (STACK_LAST | STACK_CUT)) != 0;
 }
 
-/* Whether this thread may ask for a rule again: its answer can take a while, and there may be none.
- * Other threads that come to the same place may have come there in another way. */
+/* Returns whether this thread may ask for a rule again: its answer can take a while, and there
+ * may be none. Other threads that come to the same place may have come there in another way. */
 static __always_inline bool may_ask(__u64 key)
 {
 	const __u64 most = 64;

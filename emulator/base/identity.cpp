@@ -71,10 +71,9 @@ uint32_t sudo_id(const char *variable) {
   const char *text = std::getenv(variable);
   auto id = number(text);
   if (!id || *id == UINT32_MAX)
-    throw Error(fmt::format(
-        "{}={}: not an id; the environment variables SUDO_UID and SUDO_GID say as which user "
-        "the program runs: let sudo set both, unset them, or give --user NAME",
-        variable, text ? text : ""));
+    throw Error(fmt::format("{}={} is not a user or group id: let sudo set SUDO_UID and SUDO_GID, "
+                            "unset both, or name the user of the program with --user NAME",
+                            variable, text ? text : ""));
   return *id;
 }
 

@@ -25,7 +25,7 @@ Identity calling_user();
 /// if we may not become that user.
 Identity user_named(const std::string &name);
 
-/// Whether the calling thread may use a capability (CAP_…) now.
+/// Returns whether the calling thread may use a capability (CAP_…) now.
 bool has_capability(int capability);
 
 /// Makes the whole process that user for ever, without capabilities, except CAP_KILL if
@@ -41,7 +41,8 @@ void drop_capabilities();
 /// privilege, in a process with one thread. Throws Error.
 void drop_privileges();
 
-/// Makes files as that user while it lives. For a process with one thread. Throws Error.
+/// Acts as another user for files that the process makes, as long as the object exists. The process
+/// must have only one thread. Throws Error.
 class EffectiveIdentity {
 public:
   explicit EffectiveIdentity(const Identity &identity);

@@ -93,7 +93,7 @@ private:
     if (left_out_)
       return true;
     if (++values_ > bounds_.max_values)
-      return fail("it holds more than " + std::to_string(bounds_.max_values) + " values");
+      return fail("it has more than " + std::to_string(bounds_.max_values) + " values");
     if (open_.empty())
       last_ = &(result_ = std::move(value));
     else if (open_.back()->is_array())

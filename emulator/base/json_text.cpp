@@ -46,7 +46,7 @@ private:
   }
   bool value() {
     return ++values_ <= max_values_ ||
-           fail("holds more than " + std::to_string(max_values_) + " values");
+           fail("has more than " + std::to_string(max_values_) + " values");
   }
   bool open() {
     if (open_.size() == kJsonDepthMax)

@@ -15,7 +15,7 @@ class Option;
 
 namespace ovnitrace {
 
-/// Values that stand for what is there, for Option::values().
+/// Placeholders for Option::values(): completion offers the pids, tids or names of the trace.
 inline constexpr const char *kTracePids = "<pid>", *kTraceTids = "<tid>", *kTraceComms = "<comm>",
                             *kTraceCpus = "<cpu>", *kProcesses = "<process>", *kUsers = "<user>";
 

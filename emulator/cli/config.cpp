@@ -110,7 +110,7 @@ std::vector<Setting> parse_config(const std::string &file, std::string_view text
                          [](char c) { return uint8_t(c) < ' ' && c != '\t' && c != '\r'; });
         wrong != line.end()) {
       at.column = size_t(wrong - line.begin()) + 1;
-      fail(at, "this is no text: there is a control character");
+      fail(at, "there is a control character: the file must be text");
     }
     if (whole.text.starts_with('[')) {
       if (!whole.text.ends_with(']'))

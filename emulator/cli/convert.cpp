@@ -41,8 +41,7 @@ bool is_part(const ConvertOptions &options) {
 /// a part of a trace, whose files would replace those of the whole, get a directory of their own.
 void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
   if (inputs.size() > 1)
-    throw Error("several traces become one timeline, which belongs beside none of them: name a "
-                "directory for it with -o DIR",
+    throw Error("several traces become one timeline: name a directory for it with -o DIR",
                 kExitUsage);
   const std::string &trace = inputs.front();
   const bool part = is_part(options);
@@ -57,7 +56,8 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
 /// Cuts from the start of the region to its stop.
 void cut_region(const Arguments &arguments, Cut &cut) {
   if (arguments.cut.has_times())
-    throw Error("either --region or --from and --to: a region is a time", kExitUsage);
+    throw Error("--region excludes --from and --to: the region is the part of the trace",
+                kExitUsage);
   NoDiagnostics reported_later; // by the conversion
   const std::unique_ptr<EventSource> source =
       open_trace(trace_inputs(arguments.inputs, arguments.clock_offsets), reported_later);

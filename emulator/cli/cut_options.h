@@ -48,7 +48,7 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end = true)
 /// Returns the cut of these traces; check_cut() says whether it fits. Opens the traces if a time is
 /// by the clock. Throws Error (usage) if they do not say when they were recorded.
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs);
-/// Does the same for one trace.
+/// Returns the cut that the options ask for, for one trace. Throws Error.
 Cut cut_of(const CutArguments &arguments, const std::string &trace);
 
 } // namespace ovnitrace

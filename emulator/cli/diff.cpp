@@ -95,8 +95,7 @@ int diff(Arguments arguments) {
     arguments.a.pop_back();
   }
   if (arguments.b.empty())
-    throw Error("two traces are compared, A and B, or several runs of each: A1 A2 A3 -- B1 B2 B3",
-                kExitUsage);
+    throw Error("give two traces, A B, or several runs of each, A1 A2 A3 -- B1 B2 B3", kExitUsage);
   if (!arguments.to.empty() &&
       (arguments.json || !arguments.gates.empty() || arguments.query.section))
     throw Error("--to folded takes no --json, --gate or --section", kExitUsage);
@@ -158,9 +157,9 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .one_of({"folded"});
   add_terminal_options(command);
   command.footer(R"(
-First prints in which conditions the runs differ. Then a sentence divides the change of the wall
-time among the causes on the critical path. The tables show each cause, and the time of each group
-of threads. Threads are matched by process and name, with digits replaced.
+The first lines list conditions that differ between the runs. A sentence divides the change of the
+wall time among the causes on the critical path. The tables show each cause, and the time of each
+group of threads. Threads are matched by process and name, with digits replaced.
 
 Five runs of each side are enough for a verdict. A change with ~ may be chance.
 

@@ -75,8 +75,8 @@ void empty_export(const std::string &directory, const char *entries) {
     if (fnmatch(entries, entry.path().filename().c_str(), FNM_EXTMATCH) == 0)
       old.push_back(entry.path());
     else
-      throw Error(fmt::format("{} is not replaced: it has other files than an export, as {}; "
-                              "choose another with -o",
+      throw Error(fmt::format("{} is not replaced: it has files that are not from an export, as "
+                              "{}; choose another with -o",
                               directory, entry.path().filename().string()));
   for (const fs::path &path : old)
     fs::remove_all(path);
@@ -93,12 +93,13 @@ int run_export(const Arguments &arguments) {
                             format.word),
                 kExitUsage);
   if (write.path.wanted && !format.takes_path)
-    throw Error(fmt::format("export --to {} has no place for a critical path: --to perfetto has "
-                            "one, and so has `ovnitrace convert`",
-                            format.word),
-                kExitUsage);
+    throw Error(
+        fmt::format(
+            "export --to {} cannot show a critical path: use --to perfetto or `ovnitrace convert`",
+            format.word),
+        kExitUsage);
   if (write.per_thread && format.write != export_folded)
-    throw Error("--per-thread goes with --to folded", kExitUsage);
+    throw Error("--per-thread needs --to folded", kExitUsage);
   if (write.inputs.size() > 1 && format.takes_cut)
     throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
                             "to do with each other. Export each trace by itself",

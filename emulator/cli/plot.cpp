@@ -70,7 +70,7 @@ int plot(Arguments arguments) {
   require_free(arguments.output, arguments.force);
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
-    throw Error("--arrows goes with -o FILE.svg", kExitUsage);
+    throw Error("--arrows needs -o FILE.svg", kExitUsage);
   if (!picture)
     arguments.figure.columns = text_columns(terminal_columns(STDOUT_FILENO));
   arguments.figure.cut = cut_of(arguments.cut, arguments.trace);

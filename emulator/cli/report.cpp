@@ -50,7 +50,7 @@ void add_report(App app) {
                   "With --against: align both at the mark with this text (default: at the longest "
                   "section of --section, or at the start)")
       .type_name("MARK");
-  add_path_options(command, report.path, "Choose the critical path that the page shows first");
+  add_path_options(command, report.path, "Show this critical path first");
   command.footer(R"(
 The page needs no network, no server and no other file. It shows the states of each thread on a
 timeline, and why each state started and ended (docs/report.md). If a trace does not fit into

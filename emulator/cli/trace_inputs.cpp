@@ -32,8 +32,8 @@ ovni::ClockOffsets read_offsets(const std::string &file) {
 int64_t offset_of(const std::string &path, const ovni::ClockOffsets &offsets,
                   const std::string &file) {
   if (!is_trace_dir(path))
-    throw Error("--clock-offsets is for trace directories of ovnitrace; an ovni trace has its own "
-                "clock-offsets.txt in it: " +
+    throw Error("--clock-offsets is only for trace directories of ovnitrace; an ovni trace has a "
+                "clock-offsets.txt of its own: " +
                     path,
                 kExitUsage);
   std::string host = about_trace(path).host;

@@ -33,7 +33,8 @@ TraceInfo about_trace(const std::string &path);
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from);
 
-/// Does the same for what `open` opens, which reports to the sink that it is given.
+/// Returns a function that calls `open`, with a sink that passes each fault on to `sink` once.
+/// Lifetimes as above.
 std::function<std::unique_ptr<EventSource>()>
 reopener(std::function<std::unique_ptr<EventSource>(DiagnosticSink &)> open, DiagnosticSink &sink);
 

@@ -114,7 +114,7 @@ int why(Arguments arguments) {
       (arguments.options.by == WhyBy::process || arguments.options.by == WhyBy::cgroup))
     throw Error("--critical-path takes --by thread or --by name", kExitUsage);
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
-    throw Error("--section goes with --critical-path or --slowest N", kExitUsage);
+    throw Error("--section needs --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
   const ReadingProgress progress;
   if (arguments.latency)
@@ -178,9 +178,9 @@ void add_why(App app) {
   command
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
-          "Print one line of the table of threads for each thread (default), process, name or "
-          "cgroup: a container, or else a unit of systemd, or else a path. cgroup also divides the "
-          "waiting time: throttled, or by who ran on the CPU. With --critical-path: only name")
+          "In the table of threads, print one line for each thread (default), process, name or "
+          "cgroup (container, unit of systemd or path). For cgroups, the line also says for what "
+          "they waited. With --critical-path: thread or name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name", "cgroup"});
   add_terminal_options(command);

@@ -29,7 +29,7 @@ constexpr size_t kMostFrame = 4 << 20; ///< bytes of a chunk in one frame
 constexpr size_t kBlock = 256 << 10;
 
 [[noreturn]] void fail(const std::string &what, const std::string &why) {
-  throw Error(what + ": " + why + "; nothing of it was changed");
+  throw Error(what + ": " + why + "; the file was not changed");
 }
 
 /// Puts a new file in place of another one, complete or not at all.

@@ -66,7 +66,7 @@ Layout thread_layout(const System &system, const Cut &cut) {
     layout.names.threads.push_back(thread_name(system.catalog(), t));
   }
   if (layout.rows.empty())
-    throw Error("the trace has no threads: nothing was captured, or it is missing");
+    throw Error("the trace has no threads: nothing was captured, or its files are missing");
   return layout;
 }
 
@@ -85,10 +85,9 @@ Layout cpu_layout(const System &system, const Cut &cut) {
     layout.names.threads.push_back(cpu_name(system, c));
   }
   if (layout.rows.empty())
-    throw Error(
-        system.cpus().empty()
-            ? "the trace has no CPUs: nothing was captured, or it is missing"
-            : "no CPU of the trace is in the cut: see those that it has with 'ovnitrace info'");
+    throw Error(system.cpus().empty()
+                    ? "the trace has no CPUs: nothing was captured, or its files are missing"
+                    : "no CPU of the trace is in the part: `ovnitrace info` lists the CPUs");
   layout.header.tasks.push_back(std::move(task));
   return layout;
 }

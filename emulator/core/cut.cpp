@@ -50,8 +50,7 @@ void check_cut(const Cut &cut, const Catalog &catalog) {
   if (!catalog.threads.empty() && !catalog.live &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))
     throw Error(
-        "no thread of the trace is in the cut: 'ovnitrace info --top 0 TRACE' lists those that it "
-        "has");
+        "no thread of the trace is in the part: `ovnitrace info --top 0 TRACE` lists the threads");
 }
 
 TimeRange range_of(const Cut &cut, const Catalog &catalog) {

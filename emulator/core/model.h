@@ -20,8 +20,8 @@ struct Arrow {
   uint32_t tag = 0;
 };
 
-/// What the handlers of a model work with. Channels have the numbers in which the model declares
-/// them.
+/// Gives the handlers of a model access to the replay. The number of a channel is its place in the
+/// model's list.
 struct ModelContext {
   System &system;
   FaultLog &faults;

@@ -72,7 +72,8 @@ public:
   /// transition.
   void set_out_of_cpu(uint32_t thread, bool on) { threads_[thread].out_of_cpu = on; }
 
-  /// Returns the threads whose state may be lost: neither Unknown nor Dead, or on a CPU.
+  /// Returns the threads whose state a blackout makes unknown: those that are on a CPU, and those
+  /// that are neither Unknown nor Dead.
   const IndexSet &known() const { return known_; }
 
   void set_blackout(uint32_t cpu, Blackout blackout);

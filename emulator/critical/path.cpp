@@ -22,8 +22,7 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
   for (uint32_t t = uint32_t(catalog.threads.size()); t-- > 0;)
     if (catalog.threads[t].tid == tid)
       return t;
-  throw Error(
-      fmt::format("no thread {} is in the trace: `ovnitrace info` lists those that are", tid));
+  throw Error(fmt::format("the trace has no thread {}: `ovnitrace info` lists the threads", tid));
 }
 
 /// Returns where the path ends. `kept`: by thread, 1 if the cut keeps it, so the path can be its.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The types of alarms of --control in one table. The parser, the help, `control --check`, the names
-// in outputs, the documentation and the loader all read it.
+// Lists the types of alarms of --control in one table. The parser, the help, `control --check`, the
+// names in outputs, the documentation and the loader all read it.
 #pragma once
 
 #include <ovnitrace/control.h>
@@ -53,7 +53,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed so many instructions since it was armed",
+     "the thread has executed this many instructions since the alarm was armed",
      "{} instructions have been executed since", kStep, "Instructions", true},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
@@ -61,7 +61,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "this instruction is executed: 0xADDRESS, IMAGE+HEX or a function",
      "the instruction at {} is executed", kCheapProbe, "Address"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
-     "the marker `mov ebx, VALUE` with 64 67 90 behind it is executed",
+     "the marker `mov ebx, VALUE` followed by the bytes 64 67 90 is executed",
      "the ssc marker {} is executed", kCheapProbe, "SSC marker", true},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
      "an instruction of exactly these bytes is executed",
@@ -84,15 +84,15 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "MPI_Pcontrol is called with this string as its second argument",
      "MPI_Pcontrol is called with \"{}\"", kCheapProbe, "MPI_Pcontrol"},
     {CONTROL_ENTER_FUNC, "enter_func", "", ValueKind::function, Source::probe, "foo",
-     "a function of this bare name is entered", "the function {} is entered", kCheapProbe,
+     "a function of this name is entered", "the function {} is entered", kCheapProbe,
      "Function entered"},
     {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::return_probe, "foo",
-     "a function of this bare name returns from its outermost call",
+     "a function of this name returns; if it is recursive, its outermost call",
      "the function {} returns from its outermost call", "10-18 µs", "Function left"},
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
      "the user says so: ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
     {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
-     "so many seconds have passed since the alarm was armed", "{} s have passed since", kNoCost,
+     "this many seconds have passed since the alarm was armed", "{} s have passed since", kNoCost,
      "Timeout"},
 };
 

@@ -103,7 +103,7 @@ bool FrameReader::refill() {
     got = pread(fd_, input_.data() + end_, wanted, off_t(offset_));
   while (got < 0 && errno == EINTR);
   if (got < 0)
-    fail(fmt::format("cannot read on: {}", strerror(errno)));
+    fail(fmt::format("cannot read further: {}", strerror(errno)));
   if (got <= 0) // an error, or a file that became shorter
     return false;
   end_ += size_t(got);

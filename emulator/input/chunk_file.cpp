@@ -211,14 +211,13 @@ void ChunkFile::finish() {
   if (input_.size == 0)
     warn(0, "the file is empty");
   else if (buffer_.error())
-    warn(buffer_.block_offset(), fmt::format("cannot read on: {}", strerror(buffer_.error())));
+    warn(buffer_.block_offset(), fmt::format("cannot read further: {}", strerror(buffer_.error())));
   else if (buffer_.tail())
     warn(buffer_.block_offset(),
-         fmt::format("the file was cut: its last {} bytes are no whole record", buffer_.tail()));
+         fmt::format("the file was cut: its last {} bytes are not a whole record", buffer_.tail()));
   else if (!stopped_)
-    warn(buffer_.block_offset(),
-         "the file ends without trace_stop: it is still being captured, it was cut, or its tracer "
-         "was killed");
+    warn(buffer_.block_offset(), "the file ends without trace_stop: the capture still runs, the "
+                                 "file was cut, or the tracer was killed");
 }
 
 uint64_t ChunkFile::offset_of(const ftrace_record *record) const {
@@ -246,7 +245,7 @@ uint64_t ChunkFile::checked_time(const ftrace_record &record, uint64_t time) {
 
 void ChunkFile::report_unbound(const ftrace_record &record, uint8_t code, uint16_t context) {
   report_gap(offset_of(&record),
-             fmt::format("{} of context {}, which no id bound to a thread: dropped",
+             fmt::format("{} of context {}, for which there is no id record: dropped",
                          event_name(code), context));
 }
 
@@ -307,7 +306,7 @@ void ChunkFile::begin_chunk(const ftrace_record &record) {
   if (!after_rate)
     warn(offset, "a chunk starts without cycles_per_msec");
   if (record.par1 > FTRACE_EXT_VERSION)
-    warn(offset, fmt::format("a chunk of version {}, which is newer than this ovnitrace knows",
+    warn(offset, fmt::format("the chunk has version {}, newer than this ovnitrace: use a newer one",
                              record.par1));
   if (in_chunk_)
     end_chunk(nullptr);
@@ -321,7 +320,7 @@ void ChunkFile::begin_chunk(const ftrace_record &record) {
 void ChunkFile::chunk_number(const ftrace_record &record) {
   if (any_number_ && record.par2 != next_number_)
     report_gap(offset_of(&record),
-               fmt::format("chunk {} stands where chunk {} should", record.par2, next_number_));
+               fmt::format("chunk {} is in the place of chunk {}", record.par2, next_number_));
   // A flight recorder's first chunk can have any, if all that was written is there.
   if (!any_number_ && record.par2 && input_.records < input_.written)
     gap_ = true;
@@ -333,7 +332,7 @@ void ChunkFile::chunk_number(const ftrace_record &record) {
 void ChunkFile::bind(const ftrace_record &record) {
   const uint16_t context = record.par1;
   if (context == 0)
-    return warn(offset_of(&record), "an id for context 0, which is no thread: left out");
+    return warn(offset_of(&record), "an id for context 0, which is not a thread: left out");
   bindings_.bind(context, record.par2, tables_.threads.find(record.par2, 0));
 }
 
@@ -352,12 +351,12 @@ void ChunkFile::end_chunk(const ftrace_record *last) {
     return;
   in_chunk_ = false;
   if (!last) {
-    report_gap(chunk_begin_, "a chunk without its end");
+    report_gap(chunk_begin_, "a chunk has no end");
     return;
   }
   const uint64_t records = (offset_of(last + 1) - chunk_begin_) / sizeof(ftrace_record);
   if (declared_records_ && declared_records_ != records)
-    report_gap(chunk_begin_, fmt::format("a chunk of {} records, of which its numevents says {}",
+    report_gap(chunk_begin_, fmt::format("a chunk has {} records, but its numevents says {}",
                                          records, declared_records_));
 }
 

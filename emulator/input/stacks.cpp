@@ -228,7 +228,7 @@ StackTable StackTable::read(const std::string &directory, DiagnosticSink &sink) 
   std::string why;
   json json;
   if (!read_json_file(name, bounds, json, why) || !json.is_object())
-    sink.report({.file = name, .what = why + "; stacks are not known", .harmless = true});
+    sink.report({.file = name, .what = why + "; stacks are left out", .harmless = true});
   else
     StackReader(json, table, [&](const std::string &warning) {
       sink.report({.file = name, .what = warning, .harmless = true});

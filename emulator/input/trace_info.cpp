@@ -323,7 +323,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
     info.to_wall_ns = it->get<int64_t>();
   const uint64_t cpus = number_of(json, "cpus");
   if (cpus > kMostCpus)
-    warn("it has " + std::to_string(cpus) + " CPUs, which cannot be");
+    warn("it has " + std::to_string(cpus) + " CPUs, which is impossible");
   else
     info.cpus = uint32_t(cpus);
   return info;

@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-/// Writes a profile for each thread and name of it, in the order of threads, with one sample for
+/// Writes a profile for each name that a thread had, in the order of threads, with one sample for
 /// each stack. Returns the number of profiles. `times` must be per thread. `title`: of the file.
 uint64_t write_speedscope(const OffCpuTimes &times, const std::string &title,
                           const JsonStream::Write &write);

@@ -22,7 +22,7 @@ namespace ovnitrace::ovni {
 std::unique_ptr<EventSource>
 open_ovni_trace(const std::string &path, const std::string &clock_offsets, DiagnosticSink &sink);
 
-/// The payload CPU of an event that names a CPU which its loom does not have.
+/// Replaces the CPU in the payload of an event if the loom has no such CPU.
 inline constexpr int32_t kBadCpu = INT32_MIN;
 
 } // namespace ovnitrace::ovni

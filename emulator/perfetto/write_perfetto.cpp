@@ -183,11 +183,10 @@ private:
 
 void check_fits(const Catalog &catalog) {
   if (catalog.hosts.size() > 1)
-    throw Error(
-        fmt::format("the trace is of {} hosts, and Perfetto numbers threads and CPUs of one: "
-                    "export each host by itself",
-                    catalog.hosts.size()),
-        kExitUsage);
+    throw Error(fmt::format("the trace has {} hosts, but a Perfetto file has the threads and CPUs "
+                            "of one: export each host by itself",
+                            catalog.hosts.size()),
+                kExitUsage);
   for (const CpuInfo &cpu : catalog.cpus)
     if (cpu.index >= kMostCpus)
       throw Error(fmt::format("the trace has a CPU {}: Perfetto opens none with a number above {}",

@@ -82,7 +82,7 @@ void SharkSource::report_damage() {
                index.unknown, index.unknown == 1 ? "" : "s", index.first_unknown_code));
     if (index.tail)
       warn(n, index.read,
-           fmt::format("the file was cut: its last {} bytes are no whole record", index.tail));
+           fmt::format("the file was cut: its last {} bytes are not a whole record", index.tail));
   }
 }
 

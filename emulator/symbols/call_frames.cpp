@@ -79,8 +79,8 @@ uint64_t bp_rule(Dwarf_Frame *frame) {
   return UNWIND_RULE(0, 0, UNWIND_BP_LOST, 0);
 }
 
-/// Whether the frame ends where the entries of a procedure linkage table say: 16 bytes each, of
-/// which the last 5 have pushed a word.
+/// Returns whether the frame ends where the entries of a procedure linkage table say: 16 bytes
+/// each, of which the last 5 have pushed a word.
 bool is_of_linkage_table(Operations ops) {
   constexpr uint8_t kAtoms[] = {DW_OP_breg0 + kSp, DW_OP_breg0 + kReturnAddress,
                                 DW_OP_lit15,       DW_OP_and,
@@ -267,8 +267,8 @@ std::string CallFrames::Opened::code_from(uint64_t offset) const {
   return code.substr(code.starts_with(branch_target) ? branch_target.size() : 0, 8);
 }
 
-/// Whether the function at `address` starts by setting its frame pointer. Where it calls another
-/// one, it has it. `segment` has the address.
+/// Returns whether the function at `address` starts by setting its frame pointer. Where it calls
+/// another one, it has it. `segment` has the address.
 bool CallFrames::Opened::has_frame_pointer(uint64_t address, const GElf_Phdr &segment) {
   constexpr std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
   const Function *function = function_at(address);
@@ -277,8 +277,8 @@ bool CallFrames::Opened::has_frame_pointer(uint64_t address, const GElf_Phdr &se
          code_from(segment.p_offset + (start - segment.p_vaddr)).starts_with(set_frame_pointer);
 }
 
-/// Whether code that is returned to at its first byte, which nothing has called, leaves its stack
-/// there: a coroutine ends so, and what returns there has no caller.
+/// Returns whether code that is returned to at its first byte, which nothing has called, leaves its
+/// stack there: a coroutine ends so, and what returns there has no caller.
 bool CallFrames::Opened::leaves_stack(uint64_t offset) const {
   constexpr std::string_view take_other_stack = "\x48\x89\xdc"; // mov %rbx,%rsp
   return code_from(offset).starts_with(take_other_stack);

@@ -225,8 +225,8 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 namespace {
 
-/// Whether functions can be in a scope that has no code of its own, as those of Rust, Fortran and
-/// D are.
+/// Returns whether functions can be in a scope that has no code of its own, as those of Rust,
+/// Fortran and D are.
 bool is_named_scope(Dwarf_Die &scope) {
   const int tag = dwarf_tag(&scope);
   return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||

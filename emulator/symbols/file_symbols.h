@@ -18,7 +18,7 @@ struct PlaceInFile {
   std::optional<uint64_t> address = {}; ///< in the ELF file; absent: of the offset
 };
 
-/// A question about a file.
+/// A file, and the addresses in it whose functions and lines are asked for.
 struct PlacesOfFile {
   std::string path;             ///< absolute, otherwise nothing is found
   std::string build_id;         ///< hexadecimal, must match; empty: any

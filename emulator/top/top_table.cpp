@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kWide = 110;        // columns: from there on there is room for the rarer ones
 constexpr size_t kMostCpuShares = 8; // more CPUs are only counted
 
-/// The share of an interval, with one digit: "12.3".
+/// Returns the share of an interval, with one digit: "12.3".
 std::string share(uint64_t ns, uint64_t length) {
   return length ? fmt::format("{:.1f}", 100 * double(ns) / double(length)) : "-";
 }

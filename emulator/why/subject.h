@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds a name for the explained threads together.
+// Finds one name for all threads that `why` explains.
 #pragma once
 
 #include "emulator/input/trace_info.h"

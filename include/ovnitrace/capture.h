@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the BPF programs hand to the loader: three kinds of messages.
+ * Defines the three kinds of messages from the BPF programs to the loader.
  *
  * - Scheduling transitions, 16 bytes each, staged per CPU and passed on in batches of
  *   CAPTURE_BATCH through that CPU's own ring buffer, so that the price of a reservation is paid

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The chains as the loader hands them to the BPF programs of --control, and what they hand back.
- * docs/control.md says what chains mean. Both sides are the same machine. Values are never
- * renumbered: some are in traces.
+ * Defines the chains of --control as the loader hands them to the BPF programs, and the records
+ * that these hand back. docs/control.md says what chains mean. Both sides are the same machine.
+ * Values are never renumbered: some are in traces.
  */
 #ifndef OVNITRACE_CONTROL_H
 #define OVNITRACE_CONTROL_H

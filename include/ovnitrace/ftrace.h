@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The primitives of the S.Ha.R.K. tracer ("S.Ha.R.K. User Manual, Volume V: The New Tracer") on
- * Linux, by the names and signatures of its manual, so that a S.Ha.R.K. program's tracing calls
- * compile and work. Link with libovnitrace (pkg-config ovnitrace). docs/ftrace-library.md lists
- * where this goes beyond the manual.
+ * Declares the primitives of the S.Ha.R.K. tracer ("S.Ha.R.K. User Manual, Volume V: The New
+ * Tracer") for Linux, with the names and signatures of its manual: the tracing calls of a S.Ha.R.K.
+ * program compile and work. Link with libovnitrace (pkg-config ovnitrace). docs/ftrace-library.md
+ * lists where this goes beyond the manual.
  *
  * In any program they log into its own chunks. In a program that runs under ovnitrace the events
  * land in the trace too, among the scheduler's, through a USDT probe (<ovnitrace/usdt.h>).
@@ -102,9 +102,9 @@ FTRACE_API int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_f
  * that is linked to is unlinked. */
 FTRACE_API int FTrace_chunk_delete(int number);
 
-/* Sets the mode, NODEL, FULL (takes the chunk out of use) and FREE (empties it). Flags read as they
- * were set until the chunk is used: to select it or to jump to it takes FREE away, and it is FULL
- * when its last slot is taken (CYC: never). */
+/* Sets the mode, NODEL, FULL (takes the chunk out of use) and FREE (empties it). Use changes the
+ * flags: selecting the chunk or jumping to it removes FREE, and taking its last slot sets FULL
+ * (CYC: never). */
 FTRACE_API int FTrace_set_chunk_flags(int number, FTrace_flags flags);
 FTRACE_API int FTrace_get_chunk_flags(int number, FTrace_flags *flags);
 
@@ -116,8 +116,8 @@ FTRACE_API int FTrace_actual_chunk_select(int number);
  * time never ends. Several chunks may be linked to one. */
 FTRACE_API int FTrace_chunk_link(int chunk_A, int chunk_B);
 
-/* The lowest number of a chunk that has exactly this mode and all the other flags. CYC is 0, so
- * flags without JTN and STOP ask for a cyclic chunk. FTRACE_E_NOT_FOUND. */
+/* Returns the lowest number of a chunk that has exactly this mode and all the other flags. CYC
+ * is 0, so flags without JTN and STOP ask for a cyclic chunk. FTRACE_E_NOT_FOUND. */
 FTRACE_API int FTrace_get_first_chunk(FTrace_flags flags);
 
 /* FTRACE_MAX_CHUNK pointers, by number, null where there is no chunk, to the status at the time of
@@ -213,11 +213,11 @@ enum FTrace_error {
 	FTRACE_E_NOT_COMPRESSED = -21, /* built without zstd, or it failed */
 };
 
-/* What an error is and what to do; never null. The text is static. */
+/* Returns what an error is and what to do; never null. The text is static. */
 FTRACE_API const char *FTrace_strerror(int error);
 
-/* The result of this thread's last call, other than the async-signal-safe ones: for the functions
- * that return nothing. */
+/* Returns the result of this thread's last call, other than the async-signal-safe ones: for the
+ * functions that return nothing. */
 FTRACE_API int FTrace_last_error(void);
 
 /* ---- Fortran ----------------------------------------------------------------------------------

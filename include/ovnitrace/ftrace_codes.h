@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The event codes of FTrace, the trace format of the S.Ha.R.K. tracer, by the names of its manual
- * ("S.Ha.R.K. User Manual, Volume V: The New Tracer", chapter 2), and ovnitrace's extensions on
- * codes that the manual leaves free. docs/format.md explains each extension.
+ * Defines the event codes of FTrace, the trace format of the S.Ha.R.K. tracer, by the names of its
+ * manual ("S.Ha.R.K. User Manual, Volume V: The New Tracer", chapter 2), and ovnitrace's extensions
+ * on codes that the manual leaves free. docs/format.md explains each extension.
  *
  * The low nibble of a code is its family, the high nibble the event in it.
  */
@@ -233,7 +233,8 @@ enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_REFILLED = 10, /* was throttled, its cgroup has quota again (EXT_refill) */
 };
 
-/* Whether a thread that left its CPU for this reason could still run: written as task_epilogue. */
+/* Returns whether a thread that left its CPU for this reason could still run: written as
+ * task_epilogue. */
 static inline int ftrace_offcpu_is_runnable(unsigned reason)
 {
 	return reason <= FTRACE_OFFCPU_PREEMPTED || reason == FTRACE_OFFCPU_THROTTLED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event record of FTrace: 16 bytes, little-endian (manual, chapter "Tracer output").
- * A chunk, and a file, is nothing but such records.
+ * Defines the event record of FTrace: 16 bytes, little-endian (manual, chapter "Tracer output").
+ * Chunks and files consist of such records only.
  */
 #ifndef OVNITRACE_FTRACE_RECORD_H
 #define OVNITRACE_FTRACE_RECORD_H

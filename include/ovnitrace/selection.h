@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the loader tells the BPF programs about the threads to record: the filters of `record`. A
- * thread is recorded while it passes all of them. Both sides are the same machine.
+ * Defines the filters of `record` as the loader passes them to the BPF programs. A thread is
+ * recorded while it passes all of them. Both sides are the same machine.
  */
 #ifndef OVNITRACE_SELECTION_H
 #define OVNITRACE_SELECTION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The states of a thread, by ovni's values. Records (FTrace_EXT_snapshot, FTrace_EXT_state) and PRV
- * type 4 have these values.
+ * Defines the states of a thread with ovni's values, as in records (FTrace_EXT_snapshot,
+ * FTrace_EXT_state) and in PRV type 4.
  */
 #ifndef OVNITRACE_THREAD_STATE_H
 #define OVNITRACE_THREAD_STATE_H

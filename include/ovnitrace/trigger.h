@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the loader tells bpf/trigger.bpf.c about the --trigger that the kernel side decides, and the
- * message of a hit. Both sides are the same machine.
+ * Defines a --trigger as the loader passes it to bpf/trigger.bpf.c, and the message of a hit. Both
+ * sides are the same machine.
  */
 #ifndef OVNITRACE_TRIGGER_H
 #define OVNITRACE_TRIGGER_H

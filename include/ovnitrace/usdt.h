@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * USDT probes without systemtap's headers: a probe is one nop in the code and a note in the section
- * .note.stapsdt of the ELF file that says where it is and where its arguments are. A tracer finds
- * the note and puts a uprobe on the nop; without a tracer nothing happens.
+ * Provides USDT probes without systemtap's headers. A probe is one nop in the code, and a note in
+ * the section .note.stapsdt of the ELF file that says where the nop and the arguments are. A tracer
+ * finds the note and puts a uprobe on the nop; without a tracer nothing happens.
  *
  * The note's layout is the one that systemtap defined and gdb, perf, bpftrace and libbpf read: type
  * 3, owner "stapsdt"; the addresses of the nop, of the section .stapsdt.base (to detect a prelinked

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User events of a program that runs under ovnitrace: they land in the trace among the scheduler's
- * events, with the calling thread and CPU. Header only, C and C++: without a tracer each costs one
- * nop and the setting of its arguments, and needs no library.
+ * Logs events of your own program into the trace of ovnitrace, among the scheduler's events, with
+ * the calling thread and CPU. Header only, C and C++: without a tracer each costs one nop and the
+ * setting of its arguments, and needs no library.
  *
  *   #include <ovnitrace/user_event.h>
  *   TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, iteration);

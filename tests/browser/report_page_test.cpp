@@ -260,7 +260,7 @@ TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 
-TEST_F(ReportPage, OfAWholeMachineTheProcessThatRanLongestIsFirst) {
+TEST_F(ReportPage, TheProcessThatRanLongestIsFirstInATraceOfTheMachine) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "idler").id(2, 22, 22, "busy").dispatch(1);
   cpu.at(100000).sleep(1, 22).dispatch(2).at(1000000).stop();
   const auto first_row = [&] { // no head stands over a single thread

@@ -47,7 +47,7 @@ TEST_F(ControlEnd, SkipAndLengthAreAChain) {
             std::string::npos);
 }
 
-TEST_F(ControlEnd, WhatDoesNotGoTogetherIsRefused) {
+TEST_F(ControlEnd, OptionsThatExcludeEachOtherAreRefused) {
   const std::vector<std::vector<std::string>> kWrong = {
       {"--early-out"},
       {"--early-out", "--control", "start:int3,repeat"},

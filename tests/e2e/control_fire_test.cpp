@@ -47,7 +47,7 @@ TEST_F(ControlFire, IsForThreadsOfTheProcessOnly) {
   EXPECT_NE(outcome.err.find("left out"), std::string::npos) << outcome.err;
 }
 
-TEST_F(ControlFire, ForAllThreadsSaysWhichFired) {
+TEST_F(ControlFire, AFireForAllThreadsNamesTheThreadThatFired) {
   capture({"start:interactive"}, {"threads=1:fire=1:0:1", "foo"}, {"--region", "thread"});
   const uint32_t main = marks_.at(0).tid;
   const std::vector<DumpEvent> events = region_events();

@@ -120,7 +120,7 @@ TEST_F(ControlReach, AnAddressIsFoundWhenAProgramIsLoadedThere) {
 }
 
 /// 16 chains with 64 alarms: eight chains with one alarm, and eight with seven.
-TEST_F(ControlReach, AsManyChainsAndAlarmsAsThereMayBe) {
+TEST_F(ControlReach, AcceptsTheMaximumOfChainsAndAlarms) {
   if (skip_if_impossible({"start:int3"}))
     return;
   std::vector<std::string> options, expected = {"timeout/1/1", "interactive/2/1"};

@@ -170,7 +170,7 @@ TEST_F(Control, AProgramThatAnotherExecutesIsProbed) {
   EXPECT_NE(outcome.err.find("armed when"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Control, WithoutAStartAllIsRecordedUntilTheStop) {
+TEST_F(Control, AChainWithoutAStartRecordsUntilItsStop) {
   capture({"stop:enter_func:foo"}, {"wait=2", "foo", "wait=2"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -247,7 +247,7 @@ TEST_F(Control, TheProgramStartsItsRegion) {
   expect_events_in_regions();
 }
 
-TEST_F(Control, WithoutARegionThereIsNothingToConvert) {
+TEST_F(Control, NothingIsConvertedIfNoRegionStarted) {
   const Outcome outcome =
       run({.argv = {ovnitrace(), "-o", trace(), "--control", "start:enter_func:bar", "--",
                     installed("regions"), "foo"}});

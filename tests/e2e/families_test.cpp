@@ -56,7 +56,7 @@ TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
 }
 
 // Otherwise the states at the start would last for ever.
-TEST_F(Families, WithoutSwitchesNoStateIsKnown) {
+TEST_F(Families, NoStateIsKnownWithoutSwitches) {
   record({"sleep", "0.1"}, {"-a", "--filter", "irq"});
   const std::vector<DumpEvent> events = dump(trace());
   EXPECT_GT(count(events, "EXT_snapshot"), 0u);

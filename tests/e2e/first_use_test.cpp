@@ -24,7 +24,7 @@ TEST_F(FirstUse, TheSizeOfTheFilesForParaverIsPrintedFirst) {
   EXPECT_TRUE(exists(trace() + "/thread.prv"));
 }
 
-TEST_F(FirstUse, WithoutConversionThereIsOnlyTheTrace) {
+TEST_F(FirstUse, NoConvertWritesOnlyTheTrace) {
   const Outcome outcome = ask({"--no-convert", "-o", trace(), "--", "true"});
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
   EXPECT_FALSE(exists(trace() + "/thread.prv"));
@@ -61,7 +61,7 @@ TEST_F(FirstUse, WhyExplainsTheProgramAndAllThreadsWhereItIsAsked) {
   EXPECT_EQ(ask({"why", "--brief", trace()}).out.substr(0, 20), answer.substr(0, 20));
 }
 
-TEST_F(FirstUse, FromZeroLeavesOutWhatWasBefore) {
+TEST_F(FirstUse, DumpFromZeroLeavesOutEarlierEvents) {
   record({"true"}, {"-a"});
   EXPECT_NE(ask({"dump", trace()}).out.find("   -0."), std::string::npos);
   EXPECT_EQ(ask({"dump", "--from", "0", trace()}).out.find("   -0."), std::string::npos);

@@ -73,7 +73,7 @@ TEST_F(JsonOutput, IsObjectsWithASchema) {
   }
 }
 
-TEST_F(JsonOutput, OfEverySubcommandIsTested) {
+TEST_F(JsonOutput, EverySubcommandWithJsonIsTested) {
   std::istringstream help(output_of({"--help"}));
   std::string line;
   while (std::getline(help, line) && line != "Subcommands:") {
@@ -93,10 +93,10 @@ TEST_F(JsonOutput, OfEverySubcommandIsTested) {
   EXPECT_GE(found, 9u);
 }
 
-TEST_F(JsonOutput, OfRecordNeedsAList) {
+TEST_F(JsonOutput, RecordNeedsAListForJson) {
   const Outcome outcome = run({.argv = {ovnitrace(), "record", "--json", "-a", "-d", "1"}});
   EXPECT_EQ(outcome.status(), 2);
-  EXPECT_NE(outcome.err.find("--json goes with --dry-run or --trigger help"), std::string::npos);
+  EXPECT_NE(outcome.err.find("--json needs --dry-run or --trigger help"), std::string::npos);
 }
 
 } // namespace ovnitrace::test

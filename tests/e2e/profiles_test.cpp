@@ -53,7 +53,7 @@ protected:
   Json why() { return Json::parse(run({.argv = {ovnitrace(), "why", "--json", trace()}}).out); }
 };
 
-TEST_F(Profiles, OfSpeedscopeAddUpToFoldedStacksAndToWhy) {
+TEST_F(Profiles, SpeedscopeAddsUpToFoldedStacksAndToWhy) {
   capture();
   const auto [blocked, waiting] = folded_ns();
   ASSERT_GT(blocked, 40'000'000u) << "sleeps of 30 and 10 ms";

@@ -300,7 +300,7 @@ TEST_F(SchedulingFamilies, ShowInParaver) {
 }
 
 // A family that is filtered out is not loaded, and its tables of threads take no memory.
-TEST_F(SchedulingFamilies, OnlyThePartsOfAFamilyAreLoaded) {
+TEST_F(SchedulingFamilies, LoadOnlyTheProgramsOfTheChosenFamilies) {
   struct Loaded {
     size_t programs = 0, tables = 0; // tables of all tids
   };

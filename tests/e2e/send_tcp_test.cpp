@@ -202,8 +202,9 @@ TEST_F(SendTcp, LeavesAReadableTraceOfASenderThatIsKilled) {
   sender.signal(SIGKILL);
   sender.wait();
   write_text(path("go"), "");
-  eventually([&] { return collector.process().err().find("went away") != std::string::npos; },
-             "it is noticed");
+  eventually(
+      [&] { return collector.process().err().find("disconnected before") != std::string::npos; },
+      "it is noticed");
   EXPECT_EQ(collector.stop().status(), 3);
   const std::string trace = collector.traces().at(0);
   EXPECT_EQ(read_trace_json(trace).how, "still being captured, or the tracer was killed");

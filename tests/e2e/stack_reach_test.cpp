@@ -97,14 +97,14 @@ protected:
 };
 
 #if defined(__x86_64__)
-TEST_F(StackReach, OfAProgramThatIsStarted) {
+TEST_F(StackReach, AStartedProgramHasStacks) {
   const std::vector<std::string> program = compiled();
   go();
   record(program, {"--stacks"});
   expect_reached();
 }
 
-TEST_F(StackReach, OfAProcessThatRunsAlready) {
+TEST_F(StackReach, AProcessThatRunsAlreadyHasStacks) {
   Process program({.argv = compiled()});
   ASSERT_TRUE(eventually([&] { return program.out() == "runs\n"; }, "it waits"));
   Process tracer(record_command(trace(), {}, {"-p", std::to_string(program.pid()), "--stacks"}));
@@ -114,7 +114,7 @@ TEST_F(StackReach, OfAProcessThatRunsAlready) {
   expect_reached();
 }
 
-TEST_F(StackReach, OfTheWholeMachine) {
+TEST_F(StackReach, TheWholeMachineHasStacks) {
   Process program({.argv = compiled()});
   ASSERT_TRUE(eventually([&] { return program.out() == "runs\n"; }, "it waits"));
   const std::string wait = "touch '" + path("go") + "'; while kill -0 " +

@@ -178,7 +178,7 @@ TEST_F(StackCaptures, AgreeWithPerf) {
   EXPECT_GE(theirs[ours], 45) << "of 50 blocks";
 }
 
-TEST_F(StackCaptures, WithoutCallFrameInformationEndTooEarlyAndThatIsShown) {
+TEST_F(StackCaptures, StacksWithoutCallFrameInformationShowWhereTheyEnd) {
   const std::string program =
       compile("-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-exceptions");
   const Outcome recorded = run(record_command(trace(), {program}, {"--stacks"}));

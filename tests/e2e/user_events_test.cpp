@@ -75,7 +75,7 @@ TEST_F(UserEvents, AreFoundByTheNameOfTheProgramInThePath) {
   expect_in_trace(read_logged(outcome.out), trace());
 }
 
-TEST_F(UserEvents, AProgramThatAnotherStartsNeedsProbe) {
+TEST_F(UserEvents, AProgramStartedByTheTracedOneNeedsTheProbeOption) {
   const std::string program = installed("user_events");
   expect_all_there({"sh", "-c", "true; exec '" + program + "' 7"}, 1000, {"--probe", program});
 }
@@ -194,7 +194,7 @@ TEST_F(UserEvents, AProgramThatIsExecutedBeginsEnabled) {
   expect_in_trace(read_logged(outcome.out), trace());
 }
 
-TEST_F(UserEvents, NothingElseCanBeForged) {
+TEST_F(UserEvents, EventsOtherThanTheProgramsOwnAreRefused) {
   const Outcome outcome = record({installed("user_events"), "codes"});
   std::multiset<std::string> seen, expected = {"ipoint", "ipoint", "data_pointer"};
   for (int n = 0; n <= 14; n++)

@@ -41,7 +41,7 @@ TEST_F(Waker, ASleepIsEndedByAnInterrupt) {
 
 // The soft interrupt that handles such a packet runs while its sender is the running thread. That
 // of a timer may, too: it is no packet.
-TEST_F(Waker, OfAPacketOnALoopbackDeviceIsItsSender) {
+TEST_F(Waker, TheSenderOfALoopbackPacketIsTheWaker) {
   record({installed("loopback"), "200"});
   std::map<std::string, uint32_t> named;
   for (const ThreadRecord &thread : read_trace_json(trace()).threads)

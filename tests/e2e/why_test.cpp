@@ -203,7 +203,7 @@ TEST_F(WhyOf, AThreadThatHasACpuOfItsOwnDoesNotWaitForTheOther) {
   EXPECT_EQ(held_by(named(all, "spinner"), "victim"), 0u);
 }
 
-TEST_F(WhyOf, AStageOfAPipelineIsWokenByTheOneBeforeIt) {
+TEST_F(WhyOf, AStageOfAPipelineIsWokenByThePreviousStage) {
   record({installed("pipeline"), "40", "2000"});
   const json all = why();
   uint64_t reads = 0, sleeps = 0;
@@ -228,7 +228,7 @@ TEST_F(WhyOf, AStageOfAPipelineIsWokenByTheOneBeforeIt) {
     EXPECT_LE(line.size(), 100u) << line;
 }
 
-TEST_F(WhyOf, ReadsFromADiskAreWokenByIt) {
+TEST_F(WhyOf, ReadsFromADiskNameTheDiskAsWaker) {
   const std::string file = path("data"), bytes(1 << 20, 'x');
   write_text(file, bytes);
   struct stat status = {};

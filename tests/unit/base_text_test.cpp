@@ -29,7 +29,7 @@ TEST(JsonText, IsRefusedAboveTheLimitOnValues) {
   std::string why;
   EXPECT_TRUE(parse_json("[1,2,3]", 4, json, why)) << why;
   EXPECT_FALSE(parse_json("[1,2,3]", 3, json, why));
-  EXPECT_EQ(why, "holds more than 3 values");
+  EXPECT_EQ(why, "has more than 3 values");
 }
 
 TEST(JsonText, IsRefusedAboveTheLimitOnNesting) {
@@ -132,7 +132,7 @@ TEST(Human, WritesDurationsCountsAndParts) {
 }
 
 // sudo says as which group, too, which need not be the user's first.
-TEST(Identity, UnderSudoIsTheUserAndGroupThatCalledSudo) {
+TEST(Identity, SudosCallerIsTheUserAndGroup) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root is under sudo";
   const passwd *user = getpwnam("nobody");
@@ -152,7 +152,7 @@ TEST(Identity, UnderSudoIsTheUserAndGroupThatCalledSudo) {
 }
 
 // A wrong variable must not make anybody root.
-TEST(Identity, OfSudoMustBeTwoIds) {
+TEST(Identity, SudoMustSetBothIds) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root is under sudo";
   const auto error = [](const char *uid, const char *gid) {
@@ -176,7 +176,7 @@ TEST(Identity, OfSudoMustBeTwoIds) {
   }
 }
 
-TEST(Identity, WithoutSudoIsThatOfTheProcess) {
+TEST(Identity, TheProcessIsTheUserWithoutSudo) {
   const Identity identity = calling_user();
   EXPECT_EQ(identity.uid, geteuid());
   EXPECT_EQ(identity.gid, getegid());

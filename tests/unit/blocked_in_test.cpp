@@ -69,7 +69,7 @@ TEST_F(BlockedIn, IsReadFromTheRecordAndLeavesTheParametersAlone) {
   EXPECT_TRUE(sink.reported.empty());
 }
 
-TEST_F(BlockedIn, IsInTheSnapshotToo) {
+TEST_F(BlockedIn, TheSnapshotHasTheSystemCall) {
   trace.cpu(0).at(90).id(1, 11, 11, "a");
   trace.cpu(0).record(FTrace_EXT_snapshot | 12 << 8, 1,
                       OVNI_THREAD_PAUSED | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | 12u << 28);

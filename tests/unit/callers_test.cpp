@@ -76,7 +76,7 @@ TEST_F(Callers, AreTheFiveInnermostFunctionsOfTheProgramUntilItIsWoken) {
   EXPECT_EQ(timeline("70000006"), "");
 }
 
-TEST_F(Callers, HaveTheirLines) {
+TEST_F(Callers, HaveSourceLines) {
   EXPECT_EQ(timeline("80000001"), "100=x.c:1 200= 300=x.c:6 400=");
   EXPECT_EQ(timeline("80000005"), "100=x.c:5 200=");
   EXPECT_EQ(timeline("80000006"), "");

@@ -97,7 +97,7 @@ TEST(CaptureRequests, ARequestBeforeTheThreadStartsIsCarriedOut) {
   EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kStop});
 }
 
-TEST(CaptureRequests, WithoutAThreadNothingIsWaitedFor) {
+TEST(CaptureRequests, NeverWaitWithoutAThread) {
   Log log;
   { CaptureRequests requests(-1, log.actions()); }
   EXPECT_TRUE(log.all.empty());

@@ -111,7 +111,7 @@ TEST(Catalog, AChunkThatKnowsANameTooEarlyDoesNotMoveTheRenaming) {
   EXPECT_EQ(history(trace, dir.path()), (std::vector<std::string>{"300 sh", "app"}));
 }
 
-TEST(Catalog, WithoutARecordOfTheRenamingTheNewNameIsFromItsFirstChunkOn) {
+TEST(Catalog, AnUnrecordedRenamingCountsFromItsFirstChunk) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 7, "sh").at(600).stop();
@@ -174,7 +174,7 @@ TEST(Catalog, BeginsAtTraceStartAndEndsAtTheLastEvent) {
   EXPECT_EQ(catalog.end, 900u);
 }
 
-TEST(Catalog, WithoutTraceStartBeginsAtTheFirstEvent) {
+TEST(Catalog, ATraceWithoutTraceStartBeginsAtTheFirstEvent) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(500).record(FTrace_EVT_ipoint);

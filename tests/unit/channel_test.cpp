@@ -114,7 +114,7 @@ TEST_F(Channels, StatesLeftOnStacksAreFound) {
   EXPECT_EQ(left, (std::vector<std::pair<ChannelId, uint32_t>>{{plain, 1}}));
 }
 
-TEST_F(Channels, WhenDisabledItEmitsBadstWhichByDefaultIsZero) {
+TEST_F(Channels, ADisabledChannelEmitsZeroByDefault) {
   bank.set(plain, 0, 3);
   emit(1);
   bank.enable(plain, 0, false);
@@ -122,7 +122,7 @@ TEST_F(Channels, WhenDisabledItEmitsBadstWhichByDefaultIsZero) {
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}, {2, 0}}));
 }
 
-TEST_F(Channels, WhenDisabledItEmitsItsOwnBadst) {
+TEST_F(Channels, ADisabledChannelEmitsItsOwnBadst) {
   bank.set(bad, 0, 3);
   emit(1);
   bank.enable(bad, 0, false);
@@ -130,7 +130,7 @@ TEST_F(Channels, WhenDisabledItEmitsItsOwnBadst) {
   EXPECT_EQ(out.timeline(0, 12), (Timeline{{1, 3}, {2, 99}}));
 }
 
-TEST_F(Channels, WhenEnabledAgainItEmitsAgainTheStateA) {
+TEST_F(Channels, AChannelThatIsEnabledAgainEmitsItsLastState) {
   bank.set(plain, 0, 3);
   bank.enable(plain, 0, false);
   emit(1);

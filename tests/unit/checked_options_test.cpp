@@ -125,11 +125,11 @@ TEST(CheckedOptions, SkipAndLengthAreAChain) {
   RecordArguments both = app();
   both.skip = 5;
   both.options.control = {kChain};
-  EXPECT_EQ(error_of(both), "--skip and --length do not go with --control: write --control "
-                            "start:icount:5, which they are short for");
+  EXPECT_EQ(error_of(both), "--skip and --length exclude --control: write --control "
+                            "start:icount:5, which means the same");
 }
 
-TEST(CheckedOptions, WhatExcludesWhat) {
+TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
   struct {
     RecordArguments from;
     Change change;
@@ -137,7 +137,7 @@ TEST(CheckedOptions, WhatExcludesWhat) {
   } const cases[] = {
       {attached(), [](auto &) {}, ""},
       {attached(), [](auto &a) { a.options.children = false; }, ""},
-      {app(), [](auto &a) { a.options.children = false; }, "--no-children goes with -p PID"},
+      {app(), [](auto &a) { a.options.children = false; }, "--no-children needs -p PID"},
       {app(), [](auto &a) { a.options.command.clear(); }, "nothing to trace: give a program"},
       {app(), [](auto &a) { a.options.command.clear(), a.options.all = true; }, ""},
       {app(), [](auto &a) { a.options.pids = {1}; },
@@ -153,18 +153,18 @@ TEST(CheckedOptions, WhatExcludesWhat) {
       {app(),
        [](auto &a) { a.options.selection.asked = {"--uid 1"}, a.options.control = {kChain}; },
        "--uid 1 does not go with --control, whose chains need all threads of a process"},
-      {app(), [](auto &a) { a.options.key_file = "k"; }, "--key goes with --send tcp://HOST:PORT"},
+      {app(), [](auto &a) { a.options.key_file = "k"; }, "--key needs --send tcp://HOST:PORT"},
       {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.key_file = "k"; }, ""},
       {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.directory = "d"; },
-       "either --send or -o DIR (-f), not both"},
+       "--send excludes -o DIR and -f"},
       {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.force = true; },
-       "either --send or -o DIR (-f), not both"},
+       "--send excludes -o DIR and -f"},
       {app(), [](auto &a) { a.options.send = "tcp://h:0"; },
        "--send tcp://h:0: nobody listens on port 0"},
       {app(), [](auto &a) { a.options.send = "udp://h:1"; },
        "--send udp://h:1: a capture is sent over TCP"},
-      {app(), [](auto &a) { a.region = "thread"; }, "--region goes with --control CHAIN"},
-      {app(), [](auto &a) { a.options.early_out = true; }, "--early-out goes with --control CHAIN"},
+      {app(), [](auto &a) { a.region = "thread"; }, "--region needs --control CHAIN"},
+      {app(), [](auto &a) { a.options.early_out = true; }, "--early-out needs --control CHAIN"},
       {app(), [](auto &a) { a.options.control = {kChain}, a.region = "thread"; }, ""},
       {app(), [](auto &a) { a.options.control = {kChain}, a.options.early_out = true; }, ""},
       {attached(), [](auto &a) { a.options.control = {kChain}; }, ""},
@@ -173,26 +173,25 @@ TEST(CheckedOptions, WhatExcludesWhat) {
       {app(), [](auto &a) { a.options.control = {kChain}, a.options.all = true; },
        "--control does not go with -a"},
       {app(), [](auto &a) { a.options.control = {kChain}, a.options.families = {}; },
-       "--control needs the scheduler's events, which --filter leaves out: add +task"},
-      {app(), [](auto &a) { a.stack_depth = 1; }, "--stack-depth goes with --stacks"},
+       "--control needs the scheduler's events, which --filter leaves out: add +sched"},
+      {app(), [](auto &a) { a.stack_depth = 1; }, "--stack-depth needs --stacks"},
       {app(), [](auto &a) { a.stack_depth = 1, a.stacks = "user"; }, ""},
       {app(), [](auto &a) { a.options.debuginfod = true; },
        "--debuginfod fetches names for stacks: add --stacks"},
       {app(), [](auto &a) { a.stacks = "user", a.options.families = {}; },
-       "--stacks needs the scheduler's events, which --filter leaves out: add +task"},
+       "--stacks needs the scheduler's events, which --filter leaves out: add +sched"},
       {app(), [](auto &a) { a.options.families = {}; }, ""},
       {app(), [](auto &a) { a.options.probe_files = {"f"}, a.options.families = {}; },
        "--probe is for user events, which --filter leaves out: add +user to it"},
-      {app(), [](auto &a) { a.options.trigger_saves = 1; },
-       "--max-saves goes with --trigger EVENT"},
-      {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger goes with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.options.trigger_saves = 1; }, "--max-saves needs --trigger EVENT"},
+      {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger needs --buffer last:SIZE"},
       {app(), [](auto &a) { a.trigger = "task_end", a.buffer = "stop:1M"; },
-       "--trigger goes with --buffer last:SIZE"},
-      {app(), [](auto &a) { a.trigger = "latency:5ms"; }, "--trigger goes with --buffer last:SIZE"},
+       "--trigger needs --buffer last:SIZE"},
+      {app(), [](auto &a) { a.trigger = "latency:5ms"; }, "--trigger needs --buffer last:SIZE"},
       {app(), [](auto &a) { a.trigger = "latency:5", a.buffer = "last:1M"; },
        "--trigger latency:5: '5' is no time above 0 with a unit"},
       {app(), [](auto &a) { a.trigger = "region_stop", a.buffer = "last:1M"; },
-       "--trigger region_stop goes with --control CHAIN"},
+       "--trigger region_stop needs --control CHAIN"},
   };
   for (size_t n = 0; n < std::size(cases); n++) {
     RecordArguments arguments = cases[n].from;
@@ -268,7 +267,7 @@ TEST(CheckedOptions, StacksHaveADepthAndParts) {
   EXPECT_NE(checked(arguments).stacks, user);
 }
 
-TEST(CheckedOptions, NotesAndAMissingSchedulerAreSaid) {
+TEST(CheckedOptions, PrintNotesAndWarnIfTheSchedulerIsLeftOut) {
   const auto printed = [](const Change &change) {
     RecordArguments arguments = app();
     arguments.options.quiet = false;

@@ -109,7 +109,7 @@ TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
   EXPECT_EQ(result.catalog.threads[result.events[4].thread].tid, 20u);
   ASSERT_EQ(result.sink.reported.size(), 1u);
   EXPECT_EQ(result.sink.reported[0].what,
-            "task_sleep of context 1, which no id bound to a thread: dropped");
+            "task_sleep of context 1, for which there is no id record: dropped");
 }
 
 TEST(ChunkReader, KeepsAnEventWhoseTimeGoesBackAtTheTimeBefore) {
@@ -191,19 +191,22 @@ TEST(ChunkReader, ReportsWhatDoesNotBelongAndReadsOn) {
   const Case cases[] = {
       {"unknown code 0x00ee", [](ChunkBuilder &c) { c.record(0xee); }},
       {"unknown code 0x0122", [](ChunkBuilder &c) { c.record(0x0122, 1); }},
-      {"task_dispatch of context 2, which no id", [](ChunkBuilder &c) { c.dispatch(2); }},
-      {"task_dispatch of context 0, which no id", [](ChunkBuilder &c) { c.dispatch(0); }},
-      {"task_sleep of context 65535, which no id", [](ChunkBuilder &c) { c.sleep(65535); }},
-      {"EXT_state of context 2, which no id",
+      {"task_dispatch of context 2, for which there is no id record",
+       [](ChunkBuilder &c) { c.dispatch(2); }},
+      {"task_dispatch of context 0, for which there is no id record",
+       [](ChunkBuilder &c) { c.dispatch(0); }},
+      {"task_sleep of context 65535, for which there is no id record",
+       [](ChunkBuilder &c) { c.sleep(65535); }},
+      {"EXT_state of context 2, for which there is no id record",
        [](ChunkBuilder &c) { c.record(FTrace_EXT_state, 2, 1); }},
       {"an id for context 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_id, 0, 5); }, false},
       {"cycles_per_msec is 0", [](ChunkBuilder &c) { c.record(FTrace_EVT_cycles_per_msec); },
        false},
       {"a chunk starts without cycles_per_msec",
        [](ChunkBuilder &c) { c.record(FTrace_EVT_next_chunk).record(FTrace_EXT_format, 1); }},
-      {"chunk 7 stands where chunk 1 should",
+      {"chunk 7 is in the place of chunk 1",
        [](ChunkBuilder &c) { c.record(FTrace_EXT_chunk, 0, 7); }},
-      {"of which its numevents says 5000",
+      {"but its numevents says 5000",
        [](ChunkBuilder &c) { c.record(FTrace_EVT_numevents, 0, 5000); }, true, 3},
   };
   for (const Case &damaged : cases) {

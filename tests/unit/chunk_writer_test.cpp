@@ -62,7 +62,7 @@ TEST(ChunkWriter, ReportsASwitchAsBothItsHalves) {
 }
 
 // The kernel did not show how 12 got the CPU. The time that is found for it later is slightly late.
-TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
+TEST(ChunkWriter, AThreadThatLogsHasTheCpu) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(0, 100, registry, list);
@@ -99,7 +99,7 @@ TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpu) {
 }
 
 // The kernel hid that 11 left its CPU: what 12 logs there is not 11's.
-TEST(ChunkWriter, AThreadThatLogsSomethingHasTheCpuOfAHiddenOne) {
+TEST(ChunkWriter, AThreadThatLogsHasTheCpuEvenIfASwitchWasHidden) {
   ThreadRegistry registry;
   ChunkList list(256);
   ChunkWriter writer(0, 100, registry, list);

@@ -67,7 +67,7 @@ TEST_F(CollectedTraceTest, RemovesADescriptionThatDidNotComeWhole) {
 }
 
 TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
-  EXPECT_EQ(refusal(""), "an empty trace.json");
+  EXPECT_EQ(refusal(""), "the trace.json is empty");
 }
 
 // A trace without records is discarded: then nothing is there to be read.

@@ -151,7 +151,7 @@ TEST(CommandLine, ACutThatCannotBeIsRefusedByItsOption) {
     EXPECT_EQ(run({command, "--from", "2s", dir.path()}).status, 1); // it lasts 0 s
     const Ran nobody = run({command, "--tid", "8", dir.path()});
     EXPECT_EQ(nobody.status, 1);
-    EXPECT_NE(nobody.err.find("no thread of the trace is in the cut"), std::string::npos);
+    EXPECT_NE(nobody.err.find("no thread of the trace is in the part"), std::string::npos);
   }
 }
 

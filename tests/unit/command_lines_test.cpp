@@ -65,7 +65,7 @@ TEST(CommandLines, EmptyArgumentsAtTheEndAreNone) {
   EXPECT_EQ(lines.all()[0].text, "a  b");
 }
 
-TEST(CommandLines, OfThisProcessIsAmongThoseThatAreAlive) {
+TEST(CommandLines, LivingProcessesIncludeThisOne) {
   struct stat own;
   if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino != 0xEFFFFFFC)
     GTEST_SKIP() << "in a PID namespace, pids are other numbers";

@@ -108,7 +108,7 @@ TEST_F(CompiledSymbols, AreAlsoInAFileThatDebugFilesShare) {
 }
 
 // Each file has its own names, also beside one that cannot be read.
-TEST_F(CompiledSymbols, OfSeveralFilesEachPlaceHasItsName) {
+TEST_F(CompiledSymbols, EachPlaceOfSeveralFilesHasItsName) {
   PlacesOfFile app{.path = dir_ / "app", .build_id = "", .files = {}, .places = {}};
   app.places = {{.offset = 0, .address = part_}, {.offset = 0, .address = in_inner_}};
   PlacesOfFile none = app;

@@ -103,15 +103,15 @@ TEST_F(Config, SaysInWhichLineAndColumnItIsWrong) {
   EXPECT_EQ(refused("top ="), "file0:1:6: there is no value after the =");
   EXPECT_EQ(refused("= 3"), "file0:1:1: there is no name before the =");
   EXPECT_EQ(refused("by = \"name"), "file0:1:6: the quote does not end in this line");
-  EXPECT_EQ(refused("top = 1\nby = \x01"), "file0:2:6: this is no text: there is a control "
-                                           "character");
+  EXPECT_EQ(refused("top = 1\nby = \x01"),
+            "file0:2:6: there is a control character: the file must be text");
   EXPECT_EQ(refused("brief = maybe"), "file0:1:9: brief: write true or false");
   EXPECT_EQ(refused("help = true"), "file0:1:8: there is no option --help");
   EXPECT_NE(refused("top = x").find("file0:1:7: "), std::string::npos);
   EXPECT_NE(refused("by = cpu").find("file0:1:6: "), std::string::npos);
 }
 
-TEST_F(Config, OfTheUserIsNotReadByRootUnderSudo) {
+TEST_F(Config, RootUnderSudoDoesNotReadTheFileOfTheUser) {
   setenv("XDG_CONFIG_HOME", "/somewhere", 1);
   unsetenv("SUDO_UID");
   EXPECT_EQ(config_files(),
@@ -123,7 +123,7 @@ TEST_F(Config, OfTheUserIsNotReadByRootUnderSudo) {
   unsetenv("XDG_CONFIG_HOME");
 }
 
-TEST_F(Config, OfAnotherUserIsNotRead) {
+TEST_F(Config, TheFileOfAnotherUserIsNotRead) {
   test::TempDir dir;
   std::ofstream(dir / "config") << "tpo = 3";
   EXPECT_EQ(read_config({dir / "config"}).size(), 1u);
@@ -133,7 +133,7 @@ TEST_F(Config, OfAnotherUserIsNotRead) {
   EXPECT_EQ(read_config({dir / "config", dir / "none"}).size(), 0u);
 }
 
-TEST_F(Config, ThatIsADirectoryOrTooLargeIsRefused) {
+TEST_F(Config, ADirectoryOrALargeFileIsRefused) {
   test::TempDir dir;
   EXPECT_THROW(read_config({dir.path()}), Error);
   std::ofstream(dir / "config") << std::string(65537, '#');

@@ -255,7 +255,7 @@ TEST(ControlPlan, TablesOfTheBpfPrograms) {
   EXPECT_FALSE(make_plan({"stop:int3"}).has_start());
 }
 
-TEST(ControlPlan, InWords) {
+TEST(ControlPlan, IsExplainedInWords) {
   const Plan plan = make_plan({"precond:ssc:11223344,start:address:foo:count3:tid0,"
                                "stop:icount:100:bcast,repeat:2,name:c1,waitfor:c0",
                                "stop:interactive,name:c0"});

@@ -188,7 +188,7 @@ TEST(ControlLeaves, CodeThatGoesOnBehindItsEndIsRefused) {
   EXPECT_NE(refusal_of({0xb4000040}), "");
 }
 
-TEST(ControlLeaves, WhatTheKernelCannotProbeIsRefused) {
+TEST(ControlLeaves, InstructionsThatTheKernelCannotProbeAreRefused) {
   // ret, b, bl, cbz, br, blr, adr, mrs, paciasp, bti c, nop, stp, ldr x0, [x1]
   for (const uint32_t word :
        {kRet, 0x14000002u, 0x94000001u, 0xb4000040u, kBr, 0xd63f0060u, 0x10000040u, 0xd53bd040u,

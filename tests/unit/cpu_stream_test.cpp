@@ -42,7 +42,7 @@ TEST_F(CpuStreamTest, LifeEventsDoNotWaitForATransitionThatDoesNotCome) {
 }
 
 // A batch was lost and no other has come: what is staged cannot be read.
-TEST_F(CpuStreamTest, SoManyLifeEventsWaitAtMost) {
+TEST_F(CpuStreamTest, TheNumberOfWaitingLifeEventsIsLimited) {
   stage_.batch.lost = CAPTURE_BATCH;
   add_renames(1 << 16);
   stream_.settle(stage_, time_);
@@ -110,7 +110,7 @@ TEST_F(CpuStreamRecords, ALossWithoutAnyTransitionAfterItLastsUntilTheEnd) {
 }
 
 // Three records are read where they are staged; then their batch finds no room.
-TEST_F(CpuStreamRecords, WhatWasReadBeforeItsBatchWasLostIsNotLost) {
+TEST_F(CpuStreamRecords, RecordsReadBeforeTheirBatchWasLostAreKept) {
   stream_.note_position(1000);
   stage(3);
   stream_.settle(stage_, 0);
@@ -125,7 +125,7 @@ TEST_F(CpuStreamRecords, WhatWasReadBeforeItsBatchWasLostIsNotLost) {
   EXPECT_EQ(stream_.late().events, 0u);
 }
 
-TEST_F(CpuStreamRecords, WhatWasLoggedAfterTheEndIsLeftOutAndCounted) {
+TEST_F(CpuStreamRecords, EventsAfterTheEndAreLeftOutAndCounted) {
   stream_.note_position(1000);
   end_ = 20;
   stage(4);

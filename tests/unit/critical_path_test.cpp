@@ -52,7 +52,7 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
 }
 
 /// As with -a. 22 ran longest, but has ended; 33 ran last.
-TEST_F(PathOf, WithoutAThreadIsThatOfTheLivingThreadThatRanLongest) {
+TEST_F(PathOf, TheLivingThreadThatRanLongestIsTheDefault) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
   cpu.at(100).start().dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(400).end(2, 33);
   cpu.dispatch(3).at(450).sleep(3, 11).dispatch(1).at(460).sleep(1, 33).dispatch(3).at(500).stop();
@@ -195,7 +195,7 @@ TEST_F(PathOf, EndsWhereItsThreadDoes) {
   EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200"}));
 }
 
-TEST_F(PathOf, WithoutATidIsThatOfAThreadThatTheCutKeeps) {
+TEST_F(PathOf, TheDefaultIsAThreadThatTheCutKeeps) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 1, 0).snapshot(2, 4, 0).at(100).start();
   cpu.at(300).epilogue(1, 22).dispatch(2).at(400).stop();

@@ -32,7 +32,7 @@ TEST(CtlSocket, IsPrivateFromTheStart) {
 }
 
 // Anybody can listen at the number of a process, which is in no file system.
-TEST(CtlSocket, OfAnotherUserIsNotTrusted) {
+TEST(CtlSocket, ASocketOfAnotherUserIsNotTrusted) {
   if (getuid() != 0)
     GTEST_SKIP() << "only root can be two users";
   int ready[2], done[2];

@@ -99,7 +99,7 @@ TEST_F(Compare, ACauseOfLessThanAHundredthIsNotJudged) {
   }
 }
 
-TEST_F(Compare, IfTheWholeIsNotShownManyCausesShareTheLevel) {
+TEST_F(Compare, CausesShareTheLevelIfTheWholeIsNotShown) {
   for (int n = 0; n < 5; n++) { // 5 against 5: the least p is 2 of 252, less than 1 %
     runs.a.push_back(run(1000, {{"x", 500}, {"y", 100}}));
     runs.b.push_back(run(1000, {{"x", 100}, {"y", 500}}));

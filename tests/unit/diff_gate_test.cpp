@@ -73,7 +73,7 @@ TEST_F(DiffGate, AWrongGateIsRefused) {
   EXPECT_THROW(check("running@reader<+5%"), Error) << "no run has it";
 }
 
-TEST_F(DiffGate, WithManyRunsAChangeThatIsNotShownPasses) {
+TEST_F(DiffGate, AChangeThatIsNotShownPassesWithManyRuns) {
   runs.a.clear();
   runs.b.clear();
   for (uint64_t n = 0; n < 6; n++) {
@@ -163,7 +163,7 @@ TEST_F(DiffCommand, AWrongCommandLineIsRefused) {
 TEST_F(DiffCommand, ThreadsAreChosenByName) {
   EXPECT_EQ(run({a, b, "--comm", "app", "--top", "0", "--match", "x=y"}), 0) << err;
   EXPECT_EQ(run({a, b, "--comm", "other"}), 1);
-  EXPECT_NE(err.find("no thread of the trace is in the cut"), std::string::npos) << err;
+  EXPECT_NE(err.find("no thread of the trace is in the part"), std::string::npos) << err;
   EXPECT_EQ(run({a, b, "--to", "folded"}), 0) << err;
   EXPECT_EQ(out, "") << "it never blocks";
 }

@@ -278,7 +278,7 @@ std::map<std::string, std::string> conditions(const TraceInfo &info) {
   return found;
 }
 
-TEST(DiffConditions, WhatATraceDoesNotSayIsNotKnown) {
+TEST(DiffConditions, ConditionsThatATraceLacksAreNotKnown) {
   const std::map<std::string, std::string> none = {{"host", "not known"},
                                                    {"kernel", "not known"},
                                                    {"architecture", "not known"},

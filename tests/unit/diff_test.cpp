@@ -199,7 +199,7 @@ TEST_F(Diff, SeveralRunsGiveAVerdict) {
   EXPECT_EQ(json()["verdict"], true);
 }
 
-TEST_F(Diff, WhatIsNotShownHasATilde) {
+TEST_F(Diff, ChangesThatAreNotShownHaveATilde) {
   for (uint64_t n = 0; n < 6; n++) {
     add_a(app({.run = 20 * kMs + n * kMs}));
     add_b(app({.run = 20 * kMs + (5 - n) * kMs + 1000}));

@@ -80,7 +80,7 @@ TEST(DocsExamples, CompileAndRun) {
   EXPECT_EQ(programs, 3u);
 }
 
-TEST(DocsExamples, InOtherLanguagesUseNamesOfTheLibrary) {
+TEST(DocsExamples, ProgramsInOtherLanguagesUseNamesOfTheLibrary) {
   void *library = dlopen((build() / "libovnitrace.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   size_t programs = 0;

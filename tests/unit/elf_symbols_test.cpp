@@ -248,7 +248,7 @@ TEST_F(ElfFiles, HaveAbsolutePaths) {
 }
 
 // elfutils maps the file.
-TEST_F(ElfFiles, LoseOnlyTheirNamesWhereReadingThemFails) {
+TEST_F(ElfFiles, ThatCannotBeReadLoseOnlyTheirNames) {
   const std::string good = write_bytes(program_with(DebugData().open(DebugData::function, "f")));
   const PlacesOfFile file = {
       .path = good, .build_id = "", .places = {{.offset = 0x10}, {.offset = 0x20}}};

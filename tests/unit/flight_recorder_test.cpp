@@ -228,7 +228,7 @@ uint32_t state_word(ThreadState state, uint32_t cpu, uint32_t reason) {
 
 // What this CPU logged at the nanosecond at which its blackout ended comes after it; what another
 // CPU logged then may have been followed by something that was lost.
-TEST(FlightRecorder, ReportsAStateOfTheInstantAtWhichABlackoutEnded) {
+TEST(FlightRecorder, KeepsStatesOfTheInstantAtWhichABlackoutEnds) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
   test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "here").dispatch(1);

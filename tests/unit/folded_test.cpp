@@ -68,7 +68,7 @@ TEST_F(FoldedLines, AddUpWhatWasBlockedWaitedAndHadNoStack) {
   EXPECT_EQ(times_->no_stack(), 50u) << "a wait for a CPU needs none";
 }
 
-TEST_F(FoldedLines, ThreadsOfTwoHostsAreAddedUpByNameEachWithTheStacksOfItsHost) {
+TEST_F(FoldedLines, SumUpEqualNamesOfTwoHosts) {
   write_app(one_.path(), 0);
   std::string other = kStacks;
   other.replace(other.find("main"), 4, "poll");

@@ -14,7 +14,7 @@
 namespace ovnitrace {
 namespace {
 
-TEST(ForeignName, InAMessageIsNoTerminalCommand) {
+TEST(ForeignName, MessagesPassNoTerminalCommandsOn) {
   testing::internal::CaptureStderr();
   print("a\x1b[2J {}: {}",
         "\xc2\x9b"

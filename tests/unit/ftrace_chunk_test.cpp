@@ -201,7 +201,7 @@ TEST_F(FtraceChunk, TwoMayBeLinkedToOne) {
   }
 }
 
-TEST_F(FtraceChunk, WithoutFullASelectedChunkTakesEventsAgain) {
+TEST_F(FtraceChunk, ClearingFullLetsASelectedChunkTakeEvents) {
   int chunk = start(3, STOP);
   log(1);
   FTrace_disable();
@@ -219,7 +219,7 @@ TEST_F(FtraceChunk, WithoutFullASelectedChunkTakesEventsAgain) {
             (std::vector<Said>{user(1), user(3), user(4), {FTrace_EVT_trace_stop, 0, 0}}));
 }
 
-TEST_F(FtraceChunk, WithoutFullAChunkThatIsNotSelectedIsNotFreeEither) {
+TEST_F(FtraceChunk, ClearingFullDoesNotFreeAnUnselectedChunk) {
   int empty = create(2, kFree | JTN), left = start(2, JTN), selected = create(2, kFree);
   log(1);
   FTrace_disable();

@@ -129,7 +129,7 @@ bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions, un
   return in_time;
 }
 
-TEST_F(FtraceInterrupted, InTheOnlySlotOfACyclicChunk) {
+TEST_F(FtraceInterrupted, TheOnlySlotOfACyclicChunkLosesAtMostOneEvent) {
   const Said start{FTrace_EVT_blackout_start, 0, 0}, end{FTrace_EVT_blackout_end, 0, 1};
   const Said handlers{FTrace_EVT_user_event_1, 0, 2};
   size_t lost = 0, n = 0;

@@ -182,7 +182,7 @@ TEST_F(FtraceSave, DevFullIsAFullDisk) {
   EXPECT_EQ(status(chunk).events, 10u);
 }
 
-TEST_F(FtraceSave, DiskWriterOfNoChunk) {
+TEST_F(FtraceSave, TheDiskWriterRefusesWhatIsNotAChunk) {
   writer("t.dat");
   FTrace_disk_writer(nullptr);
   EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);

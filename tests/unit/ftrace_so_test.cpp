@@ -70,7 +70,7 @@ TEST_F(FtraceSo, HasEveryPrimitive) {
   EXPECT_EQ(dlsym(library_, "ovt_chunks"), nullptr); // private
 }
 
-TEST_F(FtraceSo, WithNothingSetUpEachSaysWhatIsMissing) {
+TEST_F(FtraceSo, CallsWithoutSetUpSayWhatIsMissing) {
   auto *create = GET(FTrace_chunk_create);
   EXPECT_EQ(GET(FTrace_enable)(), FTRACE_E_NO_CHUNK);
   GET(TRACER_LOGEVENT)(FTrace_EVT_user_event_0, 0, 0);
@@ -97,7 +97,7 @@ protected:
   std::optional<ovnitrace::test::ProbeTraps> traps_;
 };
 
-TEST_F(FtraceProbes, EventsFireOneEachAndOnlyWhileTracingIsEnabled) {
+TEST_F(FtraceProbes, EachEventFiresOnceWhileTracingIsEnabled) {
   auto *log = GET(TRACER_LOGEVENT);
   log(FTrace_EVT_user_event_0, 0, 0);
   EXPECT_EQ(events(), 0u);
@@ -157,7 +157,7 @@ size_t mapped() {
   return pages * size_t(getpagesize());
 }
 
-TEST_F(FtraceSo, UnloadedItLeavesNothingBehind) {
+TEST_F(FtraceSo, UnloadingFreesMemoryAndFiles) {
   constexpr int kSize = 8 << 20, kTimes = 20;
   ovnitrace::test::TempDir dir;
   std::string path = dir / "t.dat";

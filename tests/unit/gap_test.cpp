@@ -165,7 +165,7 @@ TEST_F(Gap, ASkippedChunkIsABlackoutBetweenItsNeighbours) {
   EXPECT_EQ(rest.cpus[0].unknown, 300u); // from 200 to 500
   EXPECT_EQ(in(rest, 0, ThreadState::Paused), 0u);
   EXPECT_EQ(in(rest, 0, ThreadState::Unknown), 110u);
-  EXPECT_EQ(sink_.count("chunk 2 stands where chunk 1 should"), 1u);
+  EXPECT_EQ(sink_.count("chunk 2 is in the place of chunk 1"), 1u);
   const std::string text = dump();
   EXPECT_NE(text.find("blackout_start"), std::string::npos);
   EXPECT_NE(text.find("blackout_end         -                        what=missing\n"),

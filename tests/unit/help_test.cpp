@@ -112,7 +112,7 @@ TEST_F(Help, WhyRefusesOptionsThatTheCriticalPathHasNoUseFor) {
         << option;
 }
 
-TEST_F(Help, ToIsTheEndOfARangeEverywhere) {
+TEST_F(Help, TheOptionToEndsARangeInEveryCommand) {
   for (CLI::App *one : commands())
     if (one->get_option_no_throw("--from")) {
       EXPECT_NE(one->get_option_no_throw("--to"), nullptr) << one->get_name();

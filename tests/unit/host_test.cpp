@@ -84,7 +84,7 @@ TEST(LivingMappings, AreThoseOfTheProcess) {
     EXPECT_TRUE(path == "[vdso]" || (path.starts_with('/') && !path.ends_with('\n'))) << path;
 }
 
-TEST(LivingMappings, OfAProcessThatIsGoneAreNone) {
+TEST(LivingMappings, AnEndedProcessHasNone) {
   Mappings mappings;
   read_mappings(UINT32_MAX, mappings);
   EXPECT_TRUE(mappings.files().empty());

@@ -104,7 +104,7 @@ TEST_F(IdleWatchTest, CountsTheTimeInWhichAnotherAllowedCpuWasIdle) {
       << "50 before CPU 1 is taken, and 20 after it";
 }
 
-TEST_F(IdleWatchTest, CountsCpusThatTheThreadMayNotUseApart) {
+TEST_F(IdleWatchTest, CountsCpusOutsideTheAffinitySeparately) {
   may_use(1, 0, 0b101);
   at(1, 10).dispatch(2).at(1020).sleep(2);
   at(0, 40).dispatch(1).at(1100).epilogue(1, 13).dispatch(3).at(1200).sleep(3, 11).dispatch(1);

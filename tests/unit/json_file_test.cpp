@@ -54,7 +54,7 @@ TEST_F(JsonFile, HoldsVeryManyObjects) {
 
 TEST_F(JsonFile, IsRefusedBeyondItsBounds) {
   EXPECT_TRUE(read("[1,2,3,4,5,6,7,8,9]")) << why_;
-  EXPECT_EQ(refusal("[1,2,3,4,5,6,7,8,9,10]"), "it holds more than 10 values");
+  EXPECT_EQ(refusal("[1,2,3,4,5,6,7,8,9,10]"), "it has more than 10 values");
   EXPECT_EQ(refusal("{\"a\": 1, \"a\": 2}"), "it has the member \"a\" twice");
   EXPECT_EQ(refusal("{\"threads\": 1, \"threads\": 2}"), "it has the member \"threads\" twice");
   EXPECT_EQ(refusal("{\"threads\": " + std::string(100'000, '[')),

@@ -50,7 +50,7 @@ TEST_F(ManPage, HasEachOptionAndItsText) {
   }
 }
 
-TEST_F(ManPage, OfTheProgramHasEachCommand) {
+TEST_F(ManPage, ThePageOfTheProgramHasEachCommand) {
   const std::string page = shown(page_of(app));
   for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))
     EXPECT_NE(page.find("\novnitrace-" + one->get_name() + "(1)\n" + one->get_description()),

@@ -60,7 +60,8 @@ TEST(Message, IsOfAKnownType) {
     put_number(header, type);
     put_number<uint32_t>(header, 0);
     MessageParser parser;
-    EXPECT_NE(error_of(parser, header).find("no message of ovnitrace"), std::string::npos) << type;
+    EXPECT_NE(error_of(parser, header).find("not a message of ovnitrace"), std::string::npos)
+        << type;
   }
 }
 
@@ -78,8 +79,8 @@ TEST(Message, IdentifiesASenderOfThisVersion) {
     return std::string();
   };
   EXPECT_EQ(error(other), "the sender speaks version 3 of the protocol, the collector 2");
-  EXPECT_EQ(error(write_identify("").substr(0, 19)), "it is no sender of ovnitrace");
-  EXPECT_EQ(error(std::string(100, 'x')), "it is no sender of ovnitrace");
+  EXPECT_EQ(error(write_identify("").substr(0, 19)), "it is not a sender of ovnitrace");
+  EXPECT_EQ(error(std::string(100, 'x')), "it is not a sender of ovnitrace");
 }
 
 TEST(Message, IsTakenUpToItsGreatestSize) {

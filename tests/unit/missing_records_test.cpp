@@ -125,7 +125,7 @@ TEST_F(MissingRecords, AFirstChunkOfAnyNumberIsWholeIfAllThatWasWrittenIsThere) 
   }
 }
 
-TEST_F(MissingRecords, AreReportedOfCompressedFilesToo) {
+TEST_F(MissingRecords, OfCompressedFilesAreReported) {
   drop_last_records(0, 2);
   std::filesystem::remove(trace_.file(1));
   compress_trace(dir_.path(), 1);
@@ -155,7 +155,7 @@ TEST_F(MissingRecords, ATraceWithoutThreadsNeedNotHaveCapturedNothing) {
     FAIL() << "there is no thread";
   } catch (const Error &error) {
     EXPECT_EQ(std::string(error.what()),
-              "the trace has no threads: nothing was captured, or it is missing");
+              "the trace has no threads: nothing was captured, or its files are missing");
   }
   EXPECT_EQ(sink.count("the file is missing"), 1u);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "prv"));

@@ -102,7 +102,7 @@ TEST(SignalModel, OneFromTheKernelOrToOneselfHasNoArrow) {
   EXPECT_EQ(rig.threads.timeline(1, 410).size(), 4u);
 }
 
-TEST(SignalModel, WithoutParametersItIsNotShown) {
+TEST(SignalModel, SignalsWithoutParametersAreNotShown) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EVT_signal, 1).flush();
   EXPECT_EQ(rig.threads.timeline(1, 410), (Timeline{}));

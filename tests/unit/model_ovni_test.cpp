@@ -261,7 +261,7 @@ protected:
   ReplayRig rig{3, 2};
 };
 
-TEST_F(Forgotten, EventsDoNotHideAThreadThatHasNoneAmongThem) {
+TEST_F(Forgotten, EvictedEventsHideOnlyTheirThreads) {
   rig.at(1);
   start();
   rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 1));  // thread 0 is paused
@@ -286,7 +286,7 @@ TEST_F(Forgotten, EventsAreOverWhereItsStateIsRecorded) {
   EXPECT_EQ(rig.threads.timeline(0, 4), (Timeline{{2, 1}, {3, 0}, {5, 5}}));
 }
 
-TEST_F(Forgotten, AndLostEventsAreNotTheSame) {
+TEST_F(Forgotten, LostEventsHideAThreadAfterItsState) {
   rig.at(1);
   start();
   rig.ftrace(FTrace_EXT_state, 0, 0, snapshot(Paused, 0));
@@ -338,7 +338,7 @@ TEST_F(Blackout, ASwitchOutDuringABlackoutLeadsToUnknown) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
-TEST_F(Blackout, AfterItThreadsStayUnknownUntilTheirNextEvent) {
+TEST_F(Blackout, ThreadsStayUnknownUntilTheirNextEvent) {
   rig.at(2);
   start(0);
   rig.at(3);

@@ -31,7 +31,7 @@ TEST(PriorityModel, ThePriorityOfAThreadThatRunsChangesAtOnce) {
   EXPECT_EQ(rig.cpus.timeline(0, 202), (Timeline{{1, 122}, {10, 141}, {20, 0}}));
 }
 
-TEST(PriorityModel, WithoutParametersOnlyTheEventIsShown) {
+TEST(PriorityModel, ShowsOnlyTheEventWithoutParameters) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 0, 122).at(10).ftrace(FTrace_EVT_set_priority, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 420), (Timeline{{9, 255}, {10, 0}}));
@@ -71,7 +71,7 @@ TEST(MutexModel, ReportsHowAWaitEnds) {
   EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{{10, 65}, {20, 0}, {30, 65}, {40, 0}}));
 }
 
-TEST(MutexModel, InTheManualEveryNumberIsAMutexThatIsLocked) {
+TEST(MutexModel, EveryMutexLockOfSharkLocksTheMutexOfItsNumber) {
   ReplayRig rig;
   for (uint32_t mutex = 0; mutex < 9; mutex++)
     rig.at(10 * mutex + 10).manual(FTrace_EVT_mutex_lock, 0, mutex).flush();
@@ -85,7 +85,7 @@ TEST(MutexModel, InTheManualEveryNumberIsAMutexThatIsLocked) {
   EXPECT_EQ(rig.threads.timeline(0, 432), mutexes);
 }
 
-TEST(MutexModel, WhichIsCreatedOrInheritedIsNotKnown) {
+TEST(MutexModel, CreateAndInheritNameNoMutex) {
   ReplayRig rig;
   rig.at(10).manual(FTrace_EVT_mutex_create, 0).at(20).manual(FTrace_EVT_mutex_inherit, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 431), (Timeline{{9, 1}, {10, 0}, {19, 5}, {20, 0}}));
@@ -162,7 +162,7 @@ TEST(ServerModel, FollowsTheBudget) {
   EXPECT_EQ(rig.cpus.timeline(0, 453), (Timeline{}));
 }
 
-TEST(ServerModel, WithoutAThreadItIsShownOnTheCpu) {
+TEST(ServerModel, ServersWithoutAThreadAreShownOnTheCpu) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EVT_server_replenish, kNone, 0, 0xffffffff).flush();
   EXPECT_EQ(rig.cpus.timeline(0, 453), (Timeline{{9, 2}, {10, 0}}));

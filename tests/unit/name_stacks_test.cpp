@@ -136,7 +136,7 @@ TEST_F(CutStacks, OneThatEndsElsewhereIsNot) {
   EXPECT_EQ(cut(named(), {"work", "main"}), std::vector<bool>{true});
 }
 
-TEST_F(CutStacks, WhatIsKnownOfTheWalkComesFirst) {
+TEST_F(CutStacks, TheResultOfTheWalkOverridesNames) {
   add({}, 0, {1, 2}).whole = true;
   add({}, 0, {3, 4}).deep = true;
   add({5}); // the kernel's part alone
@@ -144,7 +144,7 @@ TEST_F(CutStacks, WhatIsKnownOfTheWalkComesFirst) {
   EXPECT_EQ(named().cut, (std::vector<bool>{false, true, false, true}));
 }
 
-TEST_F(CutStacks, WithoutNamesTheCLibraryIsTakenForTheStart) {
+TEST_F(CutStacks, TheCLibraryCountsAsTheStartWithoutNames) {
   add({}, 1, {1, 2});
   add({}, 1, {3});
   add({}, 0, {4, 5});
@@ -169,7 +169,7 @@ TEST_F(NameStacks, EachOfThreeFilesThatWereChangedIsNamed) {
   EXPECT_EQ(warnings[2], dir / "file?2" +
                              " was changed or replaced after a process mapped it: its functions "
                              "have addresses and no names");
-  EXPECT_EQ(warnings[3], "the same is true of 2 more files");
+  EXPECT_EQ(warnings[3], "2 more files were changed or replaced, too");
 }
 
 } // namespace

@@ -113,7 +113,7 @@ TEST(Palette, MarksBesideStatesLookLikeNoState) {
     }
 }
 
-TEST(Palette, ADeadThreadIsHardlyMoreThanTheBackground) {
+TEST(Palette, ADeadThreadIsNearlyTheBackgroundColour) {
   EXPECT_LT(lightness(palette::kGone), 15);
   EXPECT_GT(lightness(palette::kGone), 5);
 }

@@ -90,7 +90,7 @@ TEST_F(Plot, AColumnIsDividedByTheSharesOfItsStates) {
     EXPECT_EQ(height, 11) << "1 ns of 1000 is seen";
 }
 
-TEST_F(Plot, AColumnInWhichItRanOrWaitedAllTheTimeShowsNothingElse) {
+TEST_F(Plot, AColumnOfOnlyRunningAndWaitingShowsNoOtherState) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a");
   for (uint64_t n = 0; n < 9; n++) // 375 of 900 ns it runs: 7.5 pixels
     cpu.at(n * 900).dispatch(1).at(n * 900 + 375).epilogue(1);
@@ -235,7 +235,7 @@ TEST_F(PlotMarks, OutsideTheRangeAreNotDrawn) {
   EXPECT_EQ(drawn.marks[1].text, "last");
 }
 
-TEST_F(PlotMarks, BeyondThoseWithALetterAreCounted) {
+TEST_F(PlotMarks, MarksBeyondTheLettersAreCounted) {
   std::vector<std::pair<uint64_t, std::string>> marks(27, {600, "m"});
   const Figure drawn = figure_with(marks);
   EXPECT_EQ(drawn.marks.size(), 26u);

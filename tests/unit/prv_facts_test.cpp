@@ -54,7 +54,7 @@ TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {
   EXPECT_EQ(open_trace({{dir.path(), -4'000'000'000'000}}, sink)->catalog().date, 995'000'000);
 }
 
-TEST(PrvDate, IsNotKnownOrNone) {
+TEST(PrvDate, IsZeroWithoutAValidClock) {
   for (const char *clock :
        {"", R"(, "clock": {"to_wall_ns": 0})", R"(, "clock": {"to_wall_ns": -9223372036854775808})",
         R"(, "clock": {"to_wall_ns": -5000000000001})"}) {

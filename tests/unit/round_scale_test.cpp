@@ -11,7 +11,7 @@
 namespace ovnitrace {
 namespace {
 
-TEST(RoundScale, WithoutValuesThereIsNone) {
+TEST(RoundScale, NoValuesGiveNoScale) {
   RoundScale scale;
   EXPECT_TRUE(scale.empty());
   EXPECT_EQ(scale.common(), 0u);

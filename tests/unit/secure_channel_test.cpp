@@ -103,7 +103,7 @@ TEST(TcpChannel, HasNoPlainTextFallBack) {
   EXPECT_FALSE(done);
 }
 
-TEST(TcpChannel, FindsWhatWasChangedOnItsWay) {
+TEST(TcpChannel, RefusesDataThatWasChangedOnTheWay) {
   constexpr size_t kHeader = 5; // of a record of TLS; behind it every byte counts
   for (size_t flipped = kHeader; flipped < 30; flipped += 3) {
     Pair pair(kKey, kKey);

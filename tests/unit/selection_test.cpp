@@ -158,7 +158,7 @@ TEST_F(CgroupTree, MountsOfBothVersionsAreKnown) {
   EXPECT_EQ(mounts[2].hierarchy, 1u);
 }
 
-TEST_F(CgroupTree, OfSeveralMountsTheInnermostCountsAndItsHierarchy) {
+TEST_F(CgroupTree, TheInnermostMountGivesPathAndHierarchy) {
   make("/v1/memory/inside");
   const std::vector<CgroupMount> mounts = {{place_, 0}, {place_ + "/v1/memory", 8}};
   const CgroupChoice choice = cgroup_at(place_ + "/v1/memory/inside", mounts);
@@ -194,7 +194,7 @@ TEST_F(CgroupTree, TheFirstHierarchyThatHasOneCounts) {
   EXPECT_EQ(hierarchies("none"), std::vector<uint32_t>());
 }
 
-TEST_F(CgroupTree, NeitherWhatIsInsideAFoundOneNorALinkIsSearched) {
+TEST_F(CgroupTree, TheSearchEntersNoFoundCgroupAndNoLink) {
   make("/web.service/web.service");
   make("/other");
   fs::create_directory_symlink(place_ + "/web.service", place_ + "/other/web.service");

@@ -250,7 +250,7 @@ TEST_F(Sentences, PercentagesReferToTheTimeInRegions) {
   EXPECT_EQ(why.threads[0].unknown, 0u);
 }
 
-TEST_F(Sentences, ASummaryOfRegionsHasPercentagesOfTheTimeInThem) {
+TEST_F(Sentences, PercentagesOfRegionsReferToTheTimeInThem) {
   about("");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").at(100 * kMs);
   cpu.record(FTrace_EXT_region, 1, kStartRegion).snapshot(1, 1, 0).at(150 * kMs);
@@ -300,7 +300,7 @@ TEST_F(Sentences, TablesLeaveTheStartGateOutAsTheAnswerDoes) {
   EXPECT_EQ(summary_in(30 * kMs).summary.threads[0].gate, 20 * kMs) << "the part in the range";
 }
 
-TEST_F(Sentences, WithoutARegionTheyNameTheChains) {
+TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
   about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
                                     {"name": "b", "text": "start:enter_func:g"}]})");
   trace.cpu(0).at(0).start().at(100).stop();

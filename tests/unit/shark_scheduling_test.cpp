@@ -283,7 +283,7 @@ TEST_F(Shark, ImpossibleOrdersAreFaultsAndTheRestIsRight) {
       << "that 1 left was not seen, and of an Unknown thread it is learned";
 }
 
-TEST_F(Shark, WithTheFamilyTaskFilteredNothingIsKnown) {
+TEST_F(Shark, NothingIsKnownWhileTheFamilyTaskIsFiltered) {
   file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
   file.at(10).record(FTrace_filter_task, 1).at(20).record(FTrace_filter_task, 0);
   file.at(30).context_switch(1);

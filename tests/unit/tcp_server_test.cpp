@@ -112,7 +112,7 @@ protected:
   uint64_t now_ = 1000 * kSecond;
 };
 
-TEST_F(TcpServerTest, ServesAsManySendersAsItMay) {
+TEST_F(TcpServerTest, RefusesSendersAboveTheLimit) {
   EXPECT_EQ(heard(serve("one")), accepted("one"));
   Sender &two = serve("two");
   EXPECT_EQ(heard(two), accepted("two"));
@@ -151,7 +151,7 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
   Sender &named = identify("named"), &served = serve("served");
   EXPECT_EQ(heard(named), accepted("named"));
   pass(11 * kSecond);
-  EXPECT_TRUE(reported("it did not say who it is in time"));
+  EXPECT_TRUE(reported("it did not identify itself in time"));
   EXPECT_FALSE(reported("it did not describe its trace in time"));
   pass(50 * kSecond);
   EXPECT_TRUE(reported("memory/named: error: it did not describe its trace in time"));
@@ -204,7 +204,7 @@ TEST_F(TcpServerTlsTest, EndsAHandshakeThatStalls) {
   EXPECT_TRUE(told_.empty());
   pass(11 * kSecond);
   ASSERT_EQ(told_.size(), 1u);
-  EXPECT_TRUE(reported("it did not say who it is in time")) << told_[0];
+  EXPECT_TRUE(reported("it did not identify itself in time")) << told_[0];
   EXPECT_EQ(heard(stalled), std::pair(0u, std::string("closed"))) << "no word can reach it";
   std::vector<pollfd> polls;
   server_.add(polls);

@@ -117,20 +117,22 @@ TEST_F(TcpSessionTest, EndsAtAForbiddenMessage) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
   has(error_after([&](Sender &s) { s.send_records(8192, record_); }), "there is no CPU 8192");
-  has(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }), "no whole records");
-  has(error_after([&](Sender &s) { s.send_records(0, ""); }), "without any");
-  has(error_after([&](Sender &s) { s.send(MessageType::records, "abc"); }), "without any");
+  has(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }), "not whole records");
+  has(error_after([&](Sender &s) { s.send_records(0, ""); }), "a message of chunks is empty");
+  has(error_after([&](Sender &s) { s.send(MessageType::records, "abc"); }),
+      "a message of chunks is empty");
   has(error_after([&](Sender &s) { describe(s), s.send_end(17); }),
-      "16 bytes of chunks came, not as many as the sender says");
+      "16 bytes of chunks arrived, but the sender says that it sent another number");
   has(error_after([&](Sender &s) { describe(s), s.send_end(15); }),
-      "16 bytes of chunks came, not as many as the sender says");
-  has(error_after([&](Sender &s) { describe(s), s.send(MessageType::end, "x"); }), "not as many");
+      "16 bytes of chunks arrived, but the sender says that it sent another number");
+  has(error_after([&](Sender &s) { describe(s), s.send(MessageType::end, "x"); }),
+      "another number");
   has(error_after([&](Sender &s) { s.send_end(16); }), "without its trace.json");
   has(error_after(
           [&](Sender &s) { describe(s), s.send(MessageType::description, "{"), s.send_end(16); }),
       "without its trace.json");
   has(error_after([&](Sender &s) { s.send(MessageType::identify, write_identify("app")); }),
-      "second introduction");
+      "identified itself twice");
   has(error_after([&](Sender &s) { s.send(MessageType::done, ""); }), "not for a collector");
   has(error_after([&](Sender &s) { s.send(MessageType::refuse, "no \x1b[31mdisk"); }),
       "gave up: no ?[31mdisk");
@@ -150,7 +152,7 @@ TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
   EXPECT_NE(session.error().find("first who it is"), std::string::npos);
   TcpSession silent(store_.maker());
   silent.disconnect();
-  EXPECT_EQ(silent.error(), "it went away before it said who it is");
+  EXPECT_EQ(silent.error(), "the sender disconnected before it identified itself");
 }
 
 TEST_F(TcpSessionTest, KeepsWhatADyingSenderHasSent) {
@@ -160,7 +162,7 @@ TEST_F(TcpSessionTest, KeepsWhatADyingSenderHasSent) {
   sender.send_records(0, record_);
   session.disconnect("Broken pipe");
   EXPECT_EQ(session.error(),
-            "the sender went away before the end (Broken pipe); what had come is readable");
+            "the sender disconnected before the end (Broken pipe); what had come is readable");
   EXPECT_EQ(store_.traces["app"].files.at({0, Codec::none}), record_);
   EXPECT_FALSE(store_.traces["app"].discarded);
 

@@ -66,7 +66,7 @@ TEST_F(TemporaryFiles, HaveNoNameAndAreMadeByTheFirstWrite) {
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
-TEST_F(TemporaryFiles, WhatIsNotThereCannotBeRead) {
+TEST_F(TemporaryFiles, ReadingBeyondTheEndFails) {
   TemporaryFile file;
   file.append("abc", 3);
   EXPECT_EQ(error([&] { read(file, 1, 3); }),

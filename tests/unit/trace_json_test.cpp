@@ -44,7 +44,7 @@ TEST(TraceJson, ThreadsAreInOrderOfProcessAndThenOfThread) {
 }
 
 /// With --control a traced thread can be in no chunk, and still wake one that is.
-TEST(TraceJson, WithRegionsTracedThreadsAreAmongThePeers) {
+TEST(TraceJson, PeersIncludeTracedThreadsIfThereAreRegions) {
   ThreadRegistry registry;
   life_record record = {};
   record.kind = LIFE_SNAPSHOT;

@@ -130,7 +130,7 @@ TEST_F(Tracking, ThreeThreadsOfACpuLeaveTheRightOne) {
   EXPECT_EQ(last(cpus, 0, 12), 101);
 }
 
-TEST_F(Tracking, IfTheThreadChannelIsDisabledItEmitsStBad) {
+TEST_F(Tracking, ADisabledThreadChannelEmitsStBad) {
   // The active thread is followed, but its channel is enabled only while it is running.
   put(0, Warming, 0);
   emit(1);
@@ -141,7 +141,7 @@ TEST_F(Tracking, IfTheThreadChannelIsDisabledItEmitsStBad) {
   EXPECT_EQ(last(cpus, 0, 22), 100);
 }
 
-TEST_F(Tracking, ActiveTrackingBehavesSimilarlyButWithTheActiveThreads) {
+TEST_F(Tracking, ActiveTrackingFollowsTheActiveThreads) {
   put(0, Warming, 0);
   emit(1);
   EXPECT_EQ(last(cpus, 0, 23), 100);

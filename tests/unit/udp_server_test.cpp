@@ -145,7 +145,7 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
 }
 
 // Otherwise each datagram after a failure would make a directory.
-TEST_F(UdpServerTest, MakesNoOtherTraceForTheRestOfOneThatFailed) {
+TEST_F(UdpServerTest, IgnoresTheRestOfATraceThatFailed) {
   store_.room = 40;
   for (uint32_t number = 1; number < 50; number++)
     plain(number, 5);

@@ -51,7 +51,7 @@ TEST_F(UnwindSteps, FollowTheFramePointerAndRestoreIt) {
   EXPECT_EQ(bp(), 0x7200u);
 }
 
-TEST_F(UnwindSteps, LoadTheEndOfAFrame) {
+TEST_F(UnwindSteps, ReadTheEndOfTheFrameFromMemory) {
   memory = {{0x70f8, 0x7300}, {0x72f8, 0x402000}, {0x7100, 0x7400}};
   EXPECT_EQ(step(UNWIND_RULE(UNWIND_AT_BP, -8, UNWIND_BP_AT_BP, 0)), 0u);
   EXPECT_EQ(state.sp, 0x7300u);

@@ -177,7 +177,7 @@ TEST_F(Views, OnlyTheViewOfTheArrowsDrawsThem) {
   EXPECT_EQ(value_of(thread_view("arrows"), "window_filter_module"), "evt_type 1 4");
 }
 
-TEST_F(Views, WithoutArrowsThereIsNoViewOfThem) {
+TEST_F(Views, ATraceWithoutArrowsHasNoViewOfThem) {
   trace_of_wakeups(0, 5'000'000);
   convert();
   EXPECT_EQ(names("thread").count("state.cfg"), 1u);
@@ -330,7 +330,7 @@ protected:
   }
 };
 
-TEST_F(Again, ViewsThatTheOtherTraceHadAreRemoved) {
+TEST_F(Again, RemovesViewsOfTheEarlierTrace) {
   trace(true);
   convert();
   EXPECT_EQ(names("thread").count("user-event-0.cfg"), 1u);

@@ -309,7 +309,7 @@ TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
 }
 
 /// As with --control, which may start after the execve: nothing says that the program waits.
-TEST_F(Why, WithoutItsCreationAProgramDoesNotWaitForItsStart) {
+TEST_F(Why, AProgramWithoutItsCreationHasNoStartGate) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
   block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).dispatch(1).at(100).stop();
   trace.write();

@@ -17,7 +17,7 @@ using test::kRead;
 
 class WhyWakers : public test::WhyRig {};
 
-TEST_F(WhyWakers, AnInterruptIsNamedAfterWhatItStandsFor) {
+TEST_F(WhyWakers, AnInterruptIsNamedAfterItsCause) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   uint64_t time = 100;
   const auto wake_in = [&](uint32_t call, uint32_t context, uint32_t interrupt) {

@@ -48,7 +48,8 @@ bool wants_holders(const CaptureParameters &parameters) {
          (!parameters.trace_all || parameters.selection.any() || parameters.regions);
 }
 
-/// Whether the kernel side can walk stacks by call-frame information: bpf_loop() is in 5.17.
+/// Returns whether the kernel side can walk stacks by call-frame information: bpf_loop() is in
+/// 5.17.
 bool can_unwind([[maybe_unused]] const KernelTypes &types) {
 #if defined(__x86_64__)
   return types.has_helper("loop");

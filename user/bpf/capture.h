@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The BPF side of a capture, loaded and attached: rings, staging areas and counters.
+// Loads and attaches the BPF side of a capture: rings, staging areas and counters.
 #pragma once
 
 #include "user/select/selection.h"
@@ -90,7 +90,7 @@ public:
   /// because the kernel may have hidden the last switch. Does not wait if no switch is seen, or
   /// after detach(), which another thread may call meanwhile.
   void await_last_switch() const;
-  /// What CPU `cpu` has staged; being written until detach().
+  /// Returns what CPU `cpu` has staged; being written until detach().
   const volatile cpu_stage &stage(uint32_t cpu) const { return stages_[cpu]; }
   uint64_t life_lost() const; ///< life events that found no room
   /// Returns the stack that a record names by its place + 1; null without a stack, or while it is

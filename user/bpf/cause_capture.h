@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The BPF object that says which device woke a thread, and when a throttled one may run again.
+// Loads the BPF object that says which device woke a thread, and when a throttled one may run
+// again.
 #pragma once
 
 #include "user/bpf/capture.h"
@@ -25,10 +26,10 @@ public:
   /// Before Capture::detach(), which waits for the programs that run.
   void detach();
 
-  /// Whether it is recorded when throttled threads may run again. After attach().
+  /// Returns whether it is recorded when throttled threads may run again. After attach().
   bool sees_refills() const;
-  /// The devices by their place (CAPTURE_DEVICES of them, dev_t, 0: none), written by the kernel
-  /// until detach(). Null where devices are not seen.
+  /// Returns the devices by their place (CAPTURE_DEVICES of them, dev_t, 0: none), written by the
+  /// kernel until detach(). Null where devices are not seen.
   const uint32_t *devices() const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The second BPF object: events of the families beyond the scheduler's.
+// Loads the BPF object for the families other than the scheduler's.
 #pragma once
 
 #include "user/bpf/capture.h"
@@ -31,18 +31,19 @@ public:
 
   /// From here on, events are logged.
   void attach();
-  /// No program is started any more; Capture::detach(), to be called after it, waits for those that
+  /// Stops the start of programs. Capture::detach(), to be called afterwards, waits for those that
   /// run.
   void detach();
 
-  /// Those that are captured.
+  /// Returns the families that are captured.
   FamilySet families() const { return families_; }
   /// Tracepoints and functions that this kernel does not have, such as "local_timer_entry".
   const std::vector<std::string> &absent() const { return absent_; }
-  /// Which families the kernel refuses and, after attach(), which probes, and why, in words.
+  /// Returns which families the kernel refuses and, after attach(), which probes, and why, in
+  /// words.
   const std::vector<std::string> &refused() const { return refused_; }
 
-  /// What CPU `cpu` has logged so far; being written until detach().
+  /// Returns what CPU `cpu` has logged so far; being written until detach().
   volatile family_count &count(uint32_t cpu) { return counts_[cpu]; }
   /// As Capture::skipped_runs(), of these programs.
   uint64_t skipped_runs() const;

@@ -28,7 +28,7 @@ std::vector<int32_t> ids_of_kfuncs(const KernelTypes &types) {
   return ids;
 }
 
-/// Which of the kfuncs a program calls there; -1: none.
+/// Returns which of the kfuncs a program calls there; -1: none.
 int kfunc_called(const bpf_insn &instruction) {
   const bool call = instruction.code == (BPF_JMP | BPF_CALL) && instruction.src_reg == 0;
   return call && instruction.imm >= KFUNC_CALL && instruction.imm < KFUNC_CALL + KFUNCS

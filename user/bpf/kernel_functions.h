@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of the kernel that BPF programs call where it has them.
+// Lets BPF programs call functions of the kernel that not every kernel has.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Where a variable lies in the per-CPU section.
+/// Returns where a variable lies in the per-CPU section.
 std::optional<int64_t> per_cpu_offset(const btf *types, const char *variable) {
   int section_id = btf__find_by_name_kind(types, ".data..percpu", BTF_KIND_DATASEC);
   int variable_id = btf__find_by_name_kind(types, variable, BTF_KIND_VAR);
@@ -29,8 +29,8 @@ std::optional<int64_t> per_cpu_offset(const btf *types, const char *variable) {
   return {};
 }
 
-/// Where a member lies in a struct, also in its anonymous members (pcpu_hot has a union of a
-/// struct).
+/// Returns where a member lies in a struct, also in its anonymous members (pcpu_hot has a union of
+/// a struct).
 std::optional<int64_t> member_offset(const btf *types, uint32_t id, const char *member) {
   const btf_type *type = btf__type_by_id(types, id);
   if (!type || !btf_is_composite(type))

@@ -24,10 +24,10 @@ public:
   bool has_function(const std::string &name) const { return function_id(name) != 0; }
   /// Returns the id of a function's type, for calls from BPF programs; 0 without such a function.
   int32_t function_id(const std::string &name) const;
-  /// Whether BPF programs can call bpf_NAME().
+  /// Returns whether BPF programs can call bpf_NAME().
   bool has_helper(const std::string &name) const;
 
-  /// Whether programs of tracepoints can be preempted (bpf/twins.bpf.h).
+  /// Returns whether programs of tracepoints can be preempted (bpf/twins.bpf.h).
   bool can_preempt_tracepoints() const;
   /// Returns how far after a CPU's runqueue its preemption count lies, in bytes; 0 if BTF does not
   /// say (bpf/kernel_diffs.h says what for).

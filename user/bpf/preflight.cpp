@@ -29,7 +29,7 @@ bool may_load_programs() {
   return has_capability(CAP_SYS_ADMIN) || (has_capability(kCapBpf) && has_capability(kCapPerfmon));
 }
 
-/// Whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
+/// Returns whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
 bool has_machine_clock() {
   std::ifstream offsets("/proc/self/timens_offsets"); // a line is: monotonic SECONDS NANOSECONDS
   std::string clock;
@@ -38,7 +38,7 @@ bool has_machine_clock() {
   return seconds == 0 && ns == 0;
 }
 
-/// Whether a program of uprobes may sleep.
+/// Returns whether the kernel has sleepable BPF programs for uprobes.
 bool has_sleepable_uprobes(const KernelTypes &) {
   bpf_insn nothing[2] = {};
   nothing[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
@@ -51,8 +51,8 @@ bool has_sleepable_uprobes(const KernelTypes &) {
   return bool(program);
 }
 
-/// The one table of what a kernel must have, by KernelPart. Whether it is there is asked of the
-/// kernel itself; the version is for the message.
+/// Lists what a kernel must have, by KernelPart. The functions ask the kernel itself; the version
+/// is only for the message.
 struct Need {
   const char *part, *need, *since;
   bool (*is_there)(const KernelTypes &);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Why a kernel or a caller cannot capture, said before libbpf would say it less clearly.
+// Explains why this kernel or user cannot capture, before libbpf would fail with a less clear
+// message.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ class KernelTypes;
 /// Throws Error if the caller lacks the capabilities or the kernel lacks BTF.
 void check_can_capture();
 
-/// Whether a pid means the same process here as in the kernel's programs. It does not in a
+/// Returns whether a pid means the same process here as in the kernel's programs. It does not in a
 /// container with a PID namespace of its own.
 bool in_initial_pid_namespace();
 
@@ -30,7 +31,7 @@ void require_kernel(KernelPart part, const KernelTypes &types);
 /// `log` has no refusal.
 std::string verifier_verdict(std::string_view log);
 
-/// The message for a failure of the bpf() system call: what was tried, why, what to do.
+/// Returns the message for a failure of the bpf() system call: what was tried, why, what to do.
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &libbpf_log);
 
 } // namespace ovnitrace

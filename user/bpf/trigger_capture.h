@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The BPF object of the --trigger that the kernel side decides.
+// Loads the BPF object of a --trigger that the kernel side decides.
 #pragma once
 
 #include "user/bpf/capture.h"
@@ -42,7 +42,7 @@ public:
   TriggerCapture(const TriggerCapture &) = delete;
   TriggerCapture &operator=(const TriggerCapture &) = delete;
 
-  /// From here on, the trigger can hit. After Capture::attach(). Throws Error.
+  /// Lets the trigger hit from here on. REQUIRES: Capture::attach() was called. Throws Error.
   void attach();
   /// Ends that. May be called several times.
   void detach();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs that are loaded twice where the kernel lets them be preempted (bpf/twins.bpf.h).
+// Loads programs twice if the kernel can preempt them (bpf/twins.bpf.h).
 #pragma once
 
 #include <string_view>
@@ -14,8 +14,8 @@ class KernelTypes;
 /// whether it needs them, for the object's `has_twins`.
 bool choose_twins(bpf_object *object, const KernelTypes &types);
 
-/// Whether a second twin of the program is loaded: then nothing is lost where the kernel skips the
-/// program.
+/// Returns whether a second twin of the program is loaded: then nothing is lost where the kernel
+/// skips the program.
 bool has_twin(bpf_object *object, std::string_view program);
 
 } // namespace ovnitrace

@@ -73,7 +73,8 @@ size_t UprobeLinks::files_needed(size_t places) const {
   return at_once_ ? 1 : places * kFilesOfAProbe;
 }
 
-/// To be preferred: taking it away costs one wait for the whole machine, and not one a probe.
+/// Attaches all places with one link, if the kernel can: detaching then waits once for the whole
+/// machine, and not once for each probe.
 int UprobeLinks::attach_all(const std::string &path, std::span<const UprobeAt> places,
                             uint32_t process) {
   std::vector<uint64_t> offsets, cookies;

@@ -44,17 +44,17 @@ public:
 
   /// To be called before `program` is loaded: how it will be attached is part of it.
   void prepare(bpf_program *program);
-  /// How many descriptors attach() takes for so many places of one file.
+  /// Returns how many descriptors attach() takes for so many places of one file.
   size_t files_needed(size_t places) const;
   /// Sets the probes for one process, and returns 0 or an errno. After an error, what was attached
   /// before stays. The kernel changes the code of no other process, except those that the process
   /// forks. There the program does not run until they are attached to as well.
   int attach(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
-  /// What was attached for the process.
+  /// Returns what was attached for the process.
   UprobeHold take(uint32_t process);
-  /// What was attached for all processes.
+  /// Returns what was attached for all processes.
   std::vector<UprobeHold> take_all();
-  /// The program is started no more when it returns.
+  /// Detaches all places. When it returns, no run of the program starts any more.
   void detach() { holds_.clear(); }
 
 private:

@@ -31,8 +31,8 @@ uint32_t with_reason(uint32_t tid, uint64_t word) {
   return tid | reason(word) << FTRACE_REASON_SHIFT;
 }
 
-/// Whether a record says that the thread `waker` itself woke this context, and not for the first
-/// time.
+/// Returns whether a record says that the thread `waker` itself woke this context, and not for the
+/// first time.
 bool is_wakeup(const ftrace_record &record, uint16_t context, uint32_t waker) {
   return record.code == FTrace_EVT_task_activate && record.par1 == context &&
          record.par2 == (waker | FTRACE_WAKER_TASK << FTRACE_REASON_SHIFT);

@@ -86,7 +86,7 @@ private:
   void make_room(uint64_t time);
   void put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2);
   void take_back();
-  /// With the system call of a thread that is blocked, enum ftrace_call.
+  /// Writes a record with the system call in which a thread is blocked. `call`: enum ftrace_call.
   void put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2, uint16_t call);
   void put_affinity(uint16_t context, uint64_t time, const life_record &record);
   void put_cgroup(uint16_t context, uint64_t time, const life_record &record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture to a trace directory on this machine.
+// Stores a capture in a trace directory on this machine.
 #pragma once
 
 #include "user/chunk/chunk_files.h"

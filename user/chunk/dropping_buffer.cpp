@@ -31,7 +31,7 @@ void DroppingBuffer::add_chunk() {
   free_.push_back(chunks_.back().get());
 }
 
-/// Whether one chunk more may be under way, and each CPU has one to fill all the same.
+/// Returns whether one chunk more may be under way, and each CPU has one to fill all the same.
 bool DroppingBuffer::has_room() {
   if (under_way_ >= waiting_)
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many events records stand for.
+// Counts the events that records stand for.
 #pragma once
 
 #include "emulator/format/code_kind.h"

@@ -31,7 +31,7 @@ public:
   /// Takes an evicted chunk. Chunks of one CPU come in their order.
   void fold(const Chunk &chunk);
 
-  /// What replaces the evicted chunks, by CPU.
+  /// Replaces the evicted chunks of a CPU: what they said last about each thread.
   struct Remembered {
     /// In order of time: identities, and an EXT_state at the time from which on all events of the
     /// thread are kept. A thread has none if it has ended, or if something may have been lost since
@@ -85,7 +85,8 @@ private:
     uint16_t call = FTRACE_CALL_UNKNOWN;
   };
 
-  /// Whether no transition of this CPU, of any CPU, was lost since then.
+  /// Returns whether no transition was lost since then, neither one of this CPU nor one whose CPU
+  /// is not known.
   bool is_lit(uint32_t cpu, const Moment &since) const;
   bool is_known(const Moment &since) const;
   std::optional<Last> last_of(const Thread &thread, uint64_t begin) const;

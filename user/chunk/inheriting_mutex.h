@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A mutex that a real-time thread can share with ordinary threads.
+// Provides a mutex that a real-time thread can share with ordinary threads.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A capture to a directory of parts (--rotate), each of which is a trace.
+// Stores a capture in a directory of parts (--rotate), each of which is a trace.
 #pragma once
 
 #include "user/chunk/directory_target.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A scheduling transition, with its whole time.
+// Describes a scheduling transition, with its whole time.
 #pragma once
 
 #include <ovnitrace/capture.h>
@@ -15,8 +15,8 @@ struct SchedTransition {
   uint16_t call = 0; ///< enum ftrace_call of a switch in which the first thread is blocked
 };
 
-/// The whole time, ns, of sched_record::when: the one nearest to `now`, which may be 39 hours away
-/// to either side.
+/// Returns the whole time, ns, of sched_record::when: the one nearest to `now`, which may be 39
+/// hours away to either side.
 constexpr uint64_t time_of(uint64_t when, uint64_t now) {
   const uint64_t ahead = (when >> SCHED_TIME_SHIFT << SCHED_TIME_SHIFT) - (now << SCHED_TIME_SHIFT);
   return now + uint64_t(int64_t(ahead) >> SCHED_TIME_SHIFT);

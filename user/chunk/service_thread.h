@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the threads that keep a capture going run.
+// Sets priorities and signals of the threads that keep a capture going.
 #pragma once
 
 namespace ovnitrace {

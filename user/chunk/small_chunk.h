@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks that say what is missing around others.
+// Makes small chunks that say what is missing around others.
 #pragma once
 
 #include "user/chunk/chunk_pool.h"
@@ -17,7 +17,7 @@ struct SmallEvent {
   uint32_t par2 = 0;
 };
 
-/// A chunk of these events, at least one, with the header of docs/format.md. It ends with
+/// Returns a chunk of these events, at least one, with the header of docs/format.md. It ends with
 /// next_chunk unless the last event is trace_stop.
 Chunk small_chunk(uint32_t cpu, uint32_t number, const std::vector<SmallEvent> &events);
 

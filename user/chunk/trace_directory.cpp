@@ -112,7 +112,7 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-/// Whether it is empty or has a trace.json, which may be one that a tracer was killed over.
+/// Returns whether it is empty or has a trace.json, which may be one that a tracer was killed over.
 bool may_replace(int directory) {
   const std::vector<std::string> names = names_in(directory);
   return names.empty() || std::any_of(names.begin(), names.end(), [](const std::string &name) {

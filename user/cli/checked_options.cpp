@@ -41,10 +41,11 @@ void add_short_form(const RecordArguments &arguments, RecordOptions &options) {
   if (arguments.length)
     chain += fmt::format("{}stop:icount:{}", chain.empty() ? "" : ",", arguments.length);
   if (!options.control.empty())
-    throw Error(fmt::format("--skip and --length do not go with --control: write --control {}, "
-                            "which they are short for",
-                            chain),
-                kExitUsage);
+    throw Error(
+        fmt::format(
+            "--skip and --length exclude --control: write --control {}, which means the same",
+            chain),
+        kExitUsage);
   options.control.push_back(std::move(chain));
 }
 
@@ -67,9 +68,9 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
   add_short_form(arguments, options);
   if (options.control.empty()) {
     if (!arguments.region.empty())
-      throw Error("--region goes with --control CHAIN", kExitUsage);
+      throw Error("--region needs --control CHAIN", kExitUsage);
     if (options.early_out)
-      throw Error("--early-out goes with --control CHAIN", kExitUsage);
+      throw Error("--early-out needs --control CHAIN", kExitUsage);
     return;
   }
   const control::Plan plan = control::make_plan(options.control);
@@ -80,7 +81,7 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
     throw Error("--control does not go with -a: chains are of processes. Name them with -p",
                 kExitUsage);
   if (!options.families.has(FTRACE_FAMILY_TASK))
-    throw Error("--control needs the scheduler's events, which --filter leaves out: add +task",
+    throw Error("--control needs the scheduler's events, which --filter leaves out: add +sched",
                 kExitUsage);
 }
 
@@ -107,16 +108,16 @@ void check_target(const RecordOptions &options) {
   if (options.command.empty() && !options.user.empty())
     throw Error("-u NAME runs a program as another user: give a program after --", kExitUsage);
   if (!options.children && options.pids.empty())
-    throw Error("--no-children goes with -p PID", kExitUsage);
+    throw Error("--no-children needs -p PID", kExitUsage);
 }
 
 void check_send(const RecordOptions &options) {
   if (options.send.empty() && !options.key_file.empty())
-    throw Error("--key goes with --send tcp://HOST:PORT", kExitUsage);
+    throw Error("--key needs --send tcp://HOST:PORT", kExitUsage);
   if (options.send.empty())
     return;
   if (!options.directory.empty() || options.force)
-    throw Error("either --send or -o DIR (-f), not both: what is sent is written by the collector",
+    throw Error("--send excludes -o DIR and -f: the collector names and writes the trace",
                 kExitUsage);
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport != Endpoint::kTcp)
@@ -153,16 +154,16 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
                             arguments.buffer, options.chunk_bytes),
                 kExitUsage);
   if (arguments.trigger.empty() && options.trigger_saves)
-    throw Error("--max-saves goes with --trigger EVENT", kExitUsage);
+    throw Error("--max-saves needs --trigger EVENT", kExitUsage);
   if (arguments.trigger.empty())
     return;
   if (options.trigger_saves == 0)
     options.trigger_saves = kDefaultTriggerSaves;
   if (options.buffer.kind != BufferKind::kCyc)
-    throw Error("--trigger goes with --buffer last:SIZE", kExitUsage);
+    throw Error("--trigger needs --buffer last:SIZE", kExitUsage);
   if (arguments.trigger == "region_stop") {
     if (options.control.empty())
-      throw Error("--trigger region_stop goes with --control CHAIN", kExitUsage);
+      throw Error("--trigger region_stop needs --control CHAIN", kExitUsage);
     options.save_on_region_stop = true;
     return;
   }
@@ -176,7 +177,7 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
 void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
   Rotation &rotation = options.rotation;
   if (arguments.rotate.empty() && rotation.keep)
-    throw Error("--keep goes with --rotate SIZE|TIME", kExitUsage);
+    throw Error("--keep needs --rotate SIZE|TIME", kExitUsage);
   if (arguments.rotate.empty())
     return;
   const char unit = arguments.rotate.back();
@@ -191,7 +192,7 @@ void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
                             arguments.rotate),
                 kExitUsage);
   if (options.buffer.kind != BufferKind::kJtn)
-    throw Error("--rotate goes with --buffer disk, the default", kExitUsage);
+    throw Error("--rotate needs --buffer disk, the default", kExitUsage);
   if (!options.send.empty())
     throw Error("--rotate does not go with --send", kExitUsage);
   if (options.stacks)
@@ -211,7 +212,7 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
   if (arguments.stacks.empty() && arguments.stack_depth)
-    throw Error("--stack-depth goes with --stacks", kExitUsage);
+    throw Error("--stack-depth needs --stacks", kExitUsage);
   if (options.debuginfod && arguments.stacks.empty())
     throw Error("--debuginfod fetches names for stacks: add --stacks", kExitUsage);
   if (arguments.stacks.empty())
@@ -222,7 +223,7 @@ void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
     check_debuginfod();
   options.stacks = parse_stacks(arguments.stacks);
   if (!options.families.has(FTRACE_FAMILY_TASK))
-    throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +task",
+    throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +sched",
                 kExitUsage);
 }
 
@@ -242,7 +243,7 @@ void warn_without_sched(const RecordOptions &options) {
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
   if (arguments.json && !arguments.dry_run)
-    throw Error("--json goes with --dry-run or --trigger help", kExitUsage);
+    throw Error("--json needs --dry-run or --trigger help", kExitUsage);
   check_is_no_stdout(options.directory,
                      "a trace is a directory of files: name it; `ovnitrace dump` "
                      "prints the events of one");

@@ -31,7 +31,7 @@ void add_collect(App app); ///< receives traces that `--send` sends; needs no ro
 void add_control(App app, const std::vector<std::string> &command); ///< explains chains
 void add_ctl(App app);                                              ///< controls regions by hand
 
-/// Adds all, in the order of the help.
+/// Adds all these commands, in the order of the help.
 inline void add_commands(App app, const std::vector<std::string> &command) {
   add_trace(app, command);
   add_record(app, command);

@@ -133,8 +133,8 @@ void check(const std::vector<std::string> &chains, const std::vector<std::string
 
 void add_control(App app, const std::vector<std::string> &command) {
   const auto chains = std::make_shared<std::vector<std::string>>();
-  const App control =
-      add_unprivileged(app, "control", "Print what chains of --control mean and would probe");
+  const App control = add_unprivileged(
+      app, "control", "Explain chains of --control, and where they would set probes");
   control.usage("ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]");
   control
       .add_option("--check", *chains, "Explain this chain. A program after -- is examined, not run")
@@ -146,12 +146,13 @@ void add_control(App app, const std::vector<std::string> &command) {
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=
         fmt::format("  {:<14} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
-  control.footer("\nThe types of alarms. Beside each: an example of a value, the cost of a hit "
-                 "(of icount: of each\n"
-                 "instruction), and when the alarm hits:\n" +
-                 types +
-                 "\nExample:\n  ovnitrace control --check "
-                 "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
+  control.footer(
+      "\nThe types of alarms, each with an example of a value, the cost of a hit (icount: "
+      "of each\n"
+      "instruction) and when it hits:\n" +
+      types +
+      "\nExample:\n  ovnitrace control --check "
+      "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
   control.callback([chains, json, &command] { check(*chains, command, *json); });
 }
 
@@ -163,7 +164,7 @@ void add_ctl(App app) {
   };
   const auto arguments = std::make_shared<Arguments>();
   const App ctl = add_unprivileged(
-      app, "ctl", "Control a capture that runs: its state, marks, saves, pauses, its end");
+      app, "ctl", "Control a running capture: print its status, mark, save, pause or stop it");
   std::string names, help;
   for (const control::CtlCommand &command : control::kCtlCommands) {
     names += (names.empty() ? "" : ",") + std::string(command.name);
@@ -171,8 +172,7 @@ void add_ctl(App app) {
                         command.does);
   }
   ctl.add_option("TRACE", arguments->where,
-                 "The directory of the capture, or the number of a process: the one that it "
-                 "traces, or ovnitrace itself")
+                 "The directory of the capture, or a PID: of the traced process or of ovnitrace")
       .required();
   ctl.add_option("COMMAND", arguments->command, "What to do, as listed below")
       .required()
@@ -189,7 +189,7 @@ void add_ctl(App app) {
                           : fmt::format("ctl {}: takes no text", arguments->command),
                   kExitUsage);
     if (arguments->json && arguments->command != "status")
-      throw Error("ctl: --json goes with status", kExitUsage);
+      throw Error("ctl: --json needs status", kExitUsage);
     const std::string text = printable_line(fmt::format("{}", fmt::join(arguments->words, " ")));
     if (text.size() > kLongestMark)
       throw Error(fmt::format("ctl mark: the text has {} bytes; give {} at most", text.size(),

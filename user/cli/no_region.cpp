@@ -14,7 +14,8 @@ std::string text_of(const control::Chain &chain, const control::Alarm &alarm) {
   return printable_line(chain.text.substr(alarm.span.at, alarm.span.length));
 }
 
-/// The first alarm of a chain that starts a region, with those that must fire before; empty: none.
+/// Returns the first alarm of a chain that starts a region, with those that must fire before;
+/// empty: none.
 std::string first_start(const control::Chain &chain) {
   std::string before;
   for (const control::Alarm &alarm : chain.alarms) {

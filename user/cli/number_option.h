@@ -27,7 +27,8 @@ Option add_number(App app, const std::string &names, Number &number, uint64_t le
   return app.add_option_function<std::string>(names, read, what).type_name("N");
 }
 
-/// A size above 0 as 512K, 64M or 2G, in bytes. `names`: the long one last.
+/// Adds an option for a size above 0, such as 512K, 64M or 2G. `bytes` gets it in bytes. `names`:
+/// the long one last.
 Option add_size(App app, const std::string &names, uint64_t &bytes, const std::string &what);
 
 } // namespace ovnitrace

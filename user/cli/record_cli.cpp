@@ -40,7 +40,8 @@ void add_output_options(App app, Outputs &outputs) {
   ConvertOptions &options = outputs.convert;
   app.add_flag(
       "--no-convert", [&outputs](int64_t) { outputs.convert_it = false; },
-      "Write no files for Paraver. They take about 100 bytes for each event, the trace 1 to 3");
+      "Write no files for Paraver. They take about 100 bytes for each event; the trace takes 1 "
+      "to 3");
   app.add_flag("--report", outputs.report,
                "Write report.html too, a page for the browser (docs/report.md)");
   app.add_flag("--open", outputs.open,
@@ -83,7 +84,7 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   }
 }
 
-/// Before they are written: how large the files for Paraver will be, within a factor of two.
+/// Prints how large the files for Paraver will be, within a factor of two, before they are written.
 void print_size(const std::string &directory, uint64_t events, bool gzip) {
   constexpr uint64_t kBytesOfAnEvent = 100, kZippedBytes = 10;
   uint64_t trace = 0;
@@ -112,7 +113,8 @@ void print_uses(const std::string &directory) {
         directory);
 }
 
-/// The trace is on disk whatever happens here. Its exit status: 0, or 1 reported on stderr.
+/// Converts a recording. A failure does not affect the trace on disk. Returns the exit status: 0,
+/// or 1 after a message on stderr.
 int convert_recording(const RecordResult &result, Outputs outputs, bool quiet) {
   const std::string &directory = result.directory;
   end_on_signals();
@@ -150,14 +152,14 @@ int convert_recording(const RecordResult &result, Outputs outputs, bool quiet) {
   }
 }
 
-/// What is missing in the trace is said in the last line, with --quiet too.
+/// Ends the process. The last line says what is missing in the trace, even with --quiet.
 [[noreturn]] void end_recording(const RecordResult &result, int converted) {
   if (!result.missing.empty())
     print_text(result.missing);
   end_command(result.exit_status ? result.exit_status : converted);
 }
 
-/// What belongs to another command than it was given to would have no effect.
+/// Refuses options that have no effect with this command.
 void check_places(App app, const std::vector<std::string> &command) {
   const std::string name = app.named_subcommand();
   if (name.empty())

@@ -39,7 +39,7 @@ uint64_t parse_duration(const std::string &text) {
   return ns;
 }
 
-/// The processes of one name. That they are the right ones, only the user knows: they are printed.
+/// Returns the processes of one name and prints them, so that the user can check them.
 std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::string> &notes) {
   const std::vector<NamedProcess> found = processes_named(name);
   if (found.empty())
@@ -142,13 +142,13 @@ void add_event_options(App app, RecordArguments &arguments) {
       .values(stacks_text(~0u));
   add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
              "With --stacks: record at most N of the program's functions of each stack, the "
-             "innermost ones (default: 126, which is also the most)");
+             "innermost ones (default and maximum: 126)");
   app.add_flag("--debuginfod", options.debuginfod,
                "With --stacks, when the recording ends: fetch debug data that is not on this "
                "machine from the servers in DEBUGINFOD_URLS");
 }
 
-/// The alarms with which a chain may begin, for the completion of the shell.
+/// Returns the alarms with which a chain may begin, for the completion of the shell.
 std::string chain_starts() {
   std::string words;
   for (const control::EventName &event : control::kEventNames)
@@ -210,9 +210,9 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
-         "preempted:5ms: a thread waited for a CPU, was blocked or was preempted for so long. "
-         "exit: a thread ended. :GLOB after it: only threads of this name, as latency:5ms:redis*. "
-         "An event, as task_end, user_event_3 or task_deadline_miss (with --filter +server): it is "
+         "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
+         "exit: a thread has ended. With :GLOB, only threads of this name count, as in "
+         "latency:5ms:redis*. The name of an event, such as task_end or user_event_3: the event is "
          "recorded. region_stop: a region of --control stops. help: list all")
       .type_name("TRIGGER")
       .values(trigger_names());

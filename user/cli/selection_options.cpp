@@ -125,9 +125,10 @@ void add_selection_options(App app, Selection &selection) {
   add_cgroup(app, "--container", "NAME|ID",
              "Only threads of this container of docker, podman, containerd or systemd-nspawn",
              selection, [](const std::string &name) { return cgroup_of_container(name); });
-  add_names(app, kComm.names, "Only threads while they have such a name; * and ? as in a shell",
+  add_names(app, kComm.names,
+            "Only threads with such a name, for as long as they have it; * and ? as in a shell",
             selection, selection.comms);
-  add_names(app, "--no-comm", "No threads while they have such a name", selection,
+  add_names(app, "--no-comm", "No threads with such a name, for as long as they have it", selection,
             selection.refused_comms);
   add(app, "--uid", "USER", "Only threads of these real users: names or numbers", selection,
       [&selection](const std::string &list) {

@@ -201,13 +201,14 @@ void add_stat(App app, const std::vector<std::string> &command) {
   add_force(stat_app, arguments->force);
   stat_app.add_flag(
       kQuiet.names, arguments->record.options.quiet,
-      "Print only the summary and warnings, not the processes that -p NAME has found");
+      "Print only the summary and warnings; do not list the processes that -p NAME found");
   add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
-  stat_app.add_flag(kJson.names, arguments->json,
-                    "Print the object of `ovnitrace info --json` (docs/info.md), with -r that of "
-                    "docs/stat.md, with --against that of docs/diff.md");
+  stat_app.add_flag(
+      kJson.names, arguments->json,
+      "Print an object of JSON: the one of `ovnitrace info --json` (docs/info.md). With -r, "
+      "docs/stat.md explains the object; with --against, docs/diff.md does");
   stat_app.footer(R"(
 Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two
 sentences, the time of all threads in each state, switches, preemptions, migrations, wakeup

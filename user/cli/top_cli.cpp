@@ -48,7 +48,7 @@ uint64_t parse_interval(const std::string &text) {
 
 int top(Arguments arguments) {
   if (arguments.json && !arguments.batch)
-    throw Error("--json goes with --batch N", kExitUsage);
+    throw Error("--json needs --batch N", kExitUsage);
   if (!arguments.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
     throw Error("top draws on a terminal, and standard input or output is not a terminal: "
                 "use --batch N, which prints N intervals",
@@ -129,10 +129,10 @@ Shows the whole machine, or the processes of -p. A line is a thread. For each it
   PREEMPT     the share in which it was preempted and waited to get a CPU back
   WOKEN       the share in which it was woken and waited for a CPU
   BLOCK       the share in which it was blocked
-  THROTTLE    the share in which its cgroup had no CPU quota left, if there is such a thread
+      THROTTLE    the share in which its cgroup had no CPU quota left; only if this happened to a thread
   SW/s        how often it left its CPU in a second
-  p99, MAX    how long it waited for a CPU after a wakeup
-  BLOCKED IN  the call in which it was blocked longest; on wide terminals, as is p50
+    p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
+  BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
 ? lists the keys. Nothing is written, except to memory (/dev/shm) for each interval. Key w writes
 what the flight recorder holds, 8 MiB of events of each CPU, as a trace into the current directory.

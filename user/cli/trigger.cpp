@@ -23,8 +23,8 @@ bool is_captured(uint16_t code, FamilySet families) {
   return family == FTRACE_FAMILY_TRACE || !find_family(family) || families.has(family);
 }
 
-/// Whether a user waits for events of this code, and a capture can have them: what is left out are
-/// the tracer's own records, and what only S.Ha.R.K. logs.
+/// Returns whether a user waits for events of this code, and a capture can have them: what is left
+/// out are the tracer's own records, and what only S.Ha.R.K. logs.
 bool is_trigger(uint16_t code) {
   switch (code) {
   case FTrace_EVT_trace_start:

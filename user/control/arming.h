@@ -45,7 +45,7 @@ public:
   /// Reports the alarms that cannot hit anywhere yet, each with names similar to the one that it
   /// looks for. `later`: says what will happen to them.
   void report_missing(const std::string &later) const;
-  /// How many places each alarm has.
+  /// Returns how many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }
   bool missing() const;
   /// After the program and its libraries, or the processes, were looked at. Throws Error with

@@ -96,7 +96,8 @@ uint8_t encoding_of(Bytes common) {
   return 0;
 }
 
-/// Returns where to start to decode, so as to come to `address`, which is in `part`.
+/// Returns an address up to `address` at which an instruction begins: decoding from there reaches
+/// `address`. REQUIRES: `address` is in `part`.
 uint64_t known_start(const Image &image, const Code &part, uint64_t address) {
   uint64_t start = part.address;
   const auto behind =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the functions of a file begin and end, and so where its instructions begin.
+// Finds where the functions of a file begin and end, and where instructions begin in them.
 #pragma once
 
 #include <cstdint>

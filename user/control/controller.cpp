@@ -166,7 +166,7 @@ void Controller::detach() {
   while (held_.continue_parents())
     std::this_thread::sleep_for(std::chrono::milliseconds(HeldProcesses::kParentsLook));
   detaching.join();
-  arming_.report_missing("no file that was loaded until the end contained it");
+  arming_.report_missing("the alarm was never armed");
   if (const uint64_t full = programs_.full())
     print("--control: threads that had no chains, because there were too many at a time: {}", full);
   if (const uint64_t unheld = programs_.unheld())
@@ -288,8 +288,9 @@ void Controller::fire_timers() {
   }
 }
 
-/// A thread or, 0, all of the process; process 0: all. How many threads fired. `counted`: hits of
-/// alarms that need more of them, of the thread that has most.
+/// Lets alarms hit in a thread; `tid` 0: in all threads of the process, `pid` 0: of all processes.
+/// Returns how many threads fired. `counted`: hits of alarms that need more hits, of the thread
+/// with most.
 uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms,
                          std::map<uint32_t, uint64_t> *counted) {
   std::vector<std::pair<uint32_t, uint32_t>> threads = {{tid, pid}};
@@ -319,7 +320,7 @@ void Controller::look_at(uint32_t pid) {
   }
 }
 
-/// The alarm as the user wrote it.
+/// Returns the alarm as the user wrote it.
 std::string Controller::written(uint32_t alarm) const {
   const Span span = plan_.alarms[alarm]->span;
   return printable_line(plan_.chains[plan_.chain_of[alarm]].text.substr(span.at, span.length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loader's part of --control while a capture runs.
+// Runs the loader's part of --control during a capture.
 #pragma once
 
 #include "emulator/base/identity.h"

@@ -79,8 +79,8 @@ std::string read_all(int fd, size_t most, int patience, char end) {
   return text;
 }
 
-/// Whether the listener is a capture that we may trust: root's, our own, or of the owner of what
-/// was named. Anybody can listen at the number of a process.
+/// Returns whether the listener is a capture that we may trust: root's, our own, or of the owner of
+/// what was named. Anybody can listen at the number of a process.
 bool is_trusted(int fd, uid_t named) {
   ucred who = {};
   socklen_t size = sizeof(who);
@@ -157,8 +157,9 @@ std::string ask(const std::string &where, const std::string &command) {
   const int found =
       is_pid ? stat(("/proc/" + where).c_str(), &named) : fstat(directory.get(), &named);
   if (!is_trusted(fd.get(), found == 0 ? named.st_uid : 0))
-    throw ovnitrace::Error(
-        fmt::format("ctl {}: refused: another user listens there, not the capture", where));
+    throw ovnitrace::Error(fmt::format("ctl {}: refused: the process that answers belongs to "
+                                       "another user, so it is not the capture",
+                                       where));
   const std::string line = command + "\n";
   ssize_t sent;
   do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How `ovnitrace ctl` speaks with a capture.
+// Connects `ovnitrace ctl` with a capture.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
@@ -36,8 +36,9 @@ private:
   const uid_t owner_;
 };
 
-/// The calling side: `where` is a trace directory or the number of a process. The answer's lines
-/// after the first, which says whether it was done: throws Error with them if not.
+/// Sends a command to a capture and returns its answer, without the first line, which says whether
+/// it was done. `where` is a trace directory or a PID. Throws Error with the answer if the command
+/// failed.
 std::string ask(const std::string &where, const std::string &command);
 
 } // namespace ovnitrace::control

@@ -88,7 +88,8 @@ bool has_signature(const std::string &signature, std::string_view wanted, Naming
                                     without_blanks(has.qualified) == without_blanks(wanted)));
 }
 
-/// Those of `functions` that have the name. C++ names are demangled in one go: that is a process.
+/// Returns the functions that have the name. All C++ names are demangled in one call, because each
+/// call starts a process.
 std::vector<const Function *> with_name(const std::vector<Function> &functions,
                                         std::string_view name, Naming naming) {
   std::vector<const Function *> found, candidates; ///< `candidates` may have it

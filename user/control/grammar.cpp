@@ -127,11 +127,11 @@ void Parser::parse_uniform(const Piece &word) {
     fail({at_, 1}, "uniform takes no suffix: a comma or the end is expected");
   for (const Alarm &other : chain_.alarms)
     if (!other.type)
-      fail(alarm.span, "a second uniform: a chain can have one");
+      fail(alarm.span, "the chain has a second uniform: at most one is allowed");
   chain_.alarms.push_back(alarm);
 }
 
-/// The name behind `name:` or `waitfor:`.
+/// Returns the name behind `name:` or `waitfor:`.
 Piece Parser::named(const Piece &token) {
   if (!take(':'))
     fail({at_, 0}, fmt::format("{}:NAME is expected", token.text));
@@ -145,7 +145,7 @@ Piece Parser::named(const Piece &token) {
 void Parser::parse_repeat(const Piece &word) {
   constexpr size_t kWord = std::string_view("repeat").size();
   if (repeat_given_)
-    fail(word.span, "a second repeat");
+    fail(word.span, "the chain has a second repeat");
   repeat_given_ = true;
   if (word.text.size() > kWord)
     chain_.repeat =
@@ -162,13 +162,13 @@ bool Parser::parse_chain_token(const Piece &word) {
   } else if (word.text == "name") {
     const Piece name = named(word);
     if (!chain_.name.empty())
-      fail(name.span, "a second name");
+      fail(name.span, "the chain has a second name");
     chain_.name = name.text;
     chain_.name_span = name.span;
   } else if (word.text == "waitfor") {
     const Piece name = named(word);
     if (!chain_.waitfor.empty())
-      fail(name.span, "a second waitfor");
+      fail(name.span, "the chain has a second waitfor");
     chain_.waitfor = name.text;
     chain_.waitfor_span = name.span;
   } else {
@@ -271,7 +271,7 @@ void Parser::parse_suffix(Alarm &alarm, const Piece &piece) {
   };
   const auto once = [&](bool given) {
     if (given)
-      fail(piece.span, fmt::format("{} is there already", quoted(piece.text)));
+      fail(piece.span, fmt::format("{} is given twice", quoted(piece.text)));
   };
   if (piece.text == "bcast") {
     once(alarm.bcast);
@@ -286,7 +286,7 @@ void Parser::parse_suffix(Alarm &alarm, const Piece &piece) {
     once(alarm.tid.has_value());
     const uint64_t which = number(*tid, "number behind tid", 0);
     if (which > UINT32_MAX)
-      fail(tid->span, "no program has so many threads");
+      fail(tid->span, "the tid is too large");
     alarm.tid = uint32_t(which);
   } else {
     fail(piece.span, fmt::format("{} is no suffix of an alarm: countN, tidN, bcast or global is "
@@ -307,21 +307,23 @@ void Parser::parse_suffixes(Alarm &alarm) {
 
 void Parser::check(const Alarm &alarm) const {
   if (alarm.global && alarm.tid)
-    fail(alarm.span, "tid and global together: one thread's hits, or those of all");
+    fail(alarm.span, "tid and global exclude each other: tid counts the hits of one thread, global "
+                     "those of all");
   if (alarm.type->type == CONTROL_ICOUNT && alarm.count > UINT64_MAX / alarm.number)
     fail(alarm.span, "this number of instructions is too large");
   constexpr uint64_t kLongest = 366ull * 86400; // s
   if (alarm.type->type == CONTROL_TIMEOUT && alarm.number > kLongest)
-    fail(alarm.value_span, "a timeout of more than a year");
+    fail(alarm.value_span, "the timeout is longer than a year");
 }
 
 void Parser::parse_alarm(const Piece &event) {
   const auto named = std::find_if(std::begin(kEventNames), std::end(kEventNames),
                                   [&](const EventName &row) { return row.name == event.text; });
   if (named == std::end(kEventNames))
-    fail(event.span, fmt::format("{} is no event: {} or uniform is expected, or after the alarms "
-                                 "repeat, name or waitfor",
-                                 quoted(event.text), event_names()));
+    fail(event.span,
+         fmt::format(
+             "{} is not an event: write {} or uniform; after the alarms, repeat, name or waitfor",
+             quoted(event.text), event_names()));
   Alarm alarm;
   alarm.event = named->event;
   if (!take(':'))
@@ -346,7 +348,7 @@ void Parser::parse_item() {
   if (parse_chain_token(word))
     return;
   if (repeat_given_ || !chain_.name.empty() || !chain_.waitfor.empty())
-    fail(word.span, "only repeat, name and waitfor can follow one of them");
+    fail(word.span, "after repeat, name or waitfor, no alarm can follow");
   if (word.text == "uniform")
     parse_uniform(word);
   else
@@ -355,7 +357,7 @@ void Parser::parse_item() {
 
 Chain Parser::parse() {
   if (text_.size() > kMostText)
-    throw ovnitrace::Error("--control: a chain of more than 64 KiB", kExitUsage);
+    throw ovnitrace::Error("--control: the chain is longer than 64 KiB", kExitUsage);
   chain_.text = text_;
   do
     parse_item();
@@ -363,7 +365,7 @@ Chain Parser::parse() {
   if (at_ < text_.size())
     fail({at_, 1}, "a comma or the end is expected");
   if (chain_.alarms.empty())
-    fail({0, text_.size()}, "a chain without alarms");
+    fail({0, text_.size()}, "the chain has no alarms");
   return std::move(chain_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The language of --control: from text to chains of alarms.
+// Parses the language of --control into chains of alarms.
 #pragma once
 
 #include "emulator/format/alarm_types.h"
@@ -32,7 +32,7 @@ struct Alarm {
   bool bcast = false, global = false;
   uint64_t period = 0, length = 0, samples = 0; ///< of a uniform
 
-  /// Whether the place is 0xADDRESS.
+  /// Returns whether the place is 0xADDRESS.
   bool is_address() const {
     return type && type->type == CONTROL_ADDRESS &&
            (value.starts_with("0x") || value.starts_with("0X"));

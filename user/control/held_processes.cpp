@@ -56,7 +56,7 @@ ProcessState state_of(uint32_t pid) {
   return process;
 }
 
-/// Whether it was stopped while it sent a signal: no other process has stopped it.
+/// Returns whether it was stopped while it sent a signal: no other process has stopped it.
 bool has_stopped_itself(uint32_t pid) {
   if (state_of(pid).state != 'T')
     return false;
@@ -174,9 +174,9 @@ HeldProcesses::HeldProcesses(int map, volatile bool *holds, bool keeps_group)
     close(ready[0]);
   }
   if (guard_ < 0)
-    throw ovnitrace::Error(fmt::format("--control: cannot start the process that continues what is "
-                                       "stopped: {}",
-                                       std::strerror(errno)));
+    throw ovnitrace::Error(
+        fmt::format("--control: cannot start the process that continues stopped processes: {}",
+                    std::strerror(errno)));
 }
 
 HeldProcesses::~HeldProcesses() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Processes that the BPF side has stopped, until their new code is armed.
+// Keeps processes that the BPF side has stopped until their new code has its probes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program or library as the region controller sees it: its code, and its functions by name.
+// Reads the code of a program or library, and finds its functions by name.
 #pragma once
 
 #include "user/control/bodies.h"
@@ -39,7 +39,7 @@ struct Image {
   /// Symbols without code of their own (IFUNC): each process chooses a function for them.
   std::vector<Function> indirect; ///< each with the address of what chooses
 
-  /// Where in the file the instruction of an address is; nothing if it is no code.
+  /// Returns where in the file the instruction of an address is; nothing if it is no code.
   std::optional<uint64_t> offset_of(uint64_t address) const;
   /// Up to `most` bytes of code from an address on.
   std::string_view bytes_at(uint64_t address, size_t most) const;
@@ -60,14 +60,15 @@ enum class Naming : uint8_t {
 /// process (demangle_all).
 std::vector<uint64_t> find_functions(const Image &image, std::string_view name, Naming naming);
 
-/// Whether the image has the name only as one that each process chooses a function for (IFUNC).
+/// Returns whether the image has the name only as one that each process chooses a function for
+/// (IFUNC).
 bool is_indirect(const Image &image, std::string_view name, Naming naming);
 
 /// Up to `most` functions that may be what a process chooses for an indirect one: their names hold
 /// its name.
 std::vector<std::string> implementations(const Image &image, std::string_view name, size_t most);
 
-/// Those of the image's functions whose names are like it, the nearest first; at most `most`.
+/// Returns the functions of the image with similar names, the most similar first; at most `most`.
 std::vector<std::string> nearest_names(const Image &image, std::string_view name, size_t most);
 
 } // namespace ovnitrace::control

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups of instructions for isa-extension and isa-category: XED's names, the decoder's groups.
+// Lists the groups of instructions for isa-extension and isa-category: XED's name and the decoder's
+// group.
 #pragma once
 
 #include <Zydis/Zydis.h>

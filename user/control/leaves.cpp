@@ -301,7 +301,8 @@ bool Walk::walk(const Part &part) {
     if (!step.length || instructions_++ > kMostInstructions)
       return refuse(at, step.length ? "it is too long" : "there is no instruction");
     if (step.flow == Flow::unclear)
-      return refuse(at, "a jump through a table or a pointer, which may leave the function");
+      return refuse(at,
+                    "there is a jump through a table or a pointer, which may leave the function");
     if (step.flow == Flow::leaves)
       at_.insert(at);
     else if (step.flow == Flow::jumps || step.flow == Flow::branches)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where a function is left: what exit_func puts probes on.
+// Finds the instructions that leave a function: exit_func sets probes on them.
 #pragma once
 
 #include "user/control/image.h"

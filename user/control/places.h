@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where in a file the alarms of a plan are to be probed.
+// Finds the places of a file where the alarms of a plan need probes.
 #pragma once
 
 #include "user/control/image.h"

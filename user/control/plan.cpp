@@ -96,7 +96,7 @@ void compile(Plan &plan) {
       }
       if (plan.alarm_table.size() > CONTROL_ALARMS)
         fail_usage(chain.text, alarm.span,
-                   fmt::format("more than {} alarms in all chains together", CONTROL_ALARMS));
+                   fmt::format("all chains together have more than {} alarms", CONTROL_ALARMS));
     }
     out.alarms = uint32_t(plan.alarm_table.size()) - out.first;
     plan.chain_of.resize(plan.alarm_table.size(), uint32_t(plan.chain_table.size()));
@@ -104,7 +104,7 @@ void compile(Plan &plan) {
   }
 }
 
-/// The chain of that name.
+/// Returns the chain of that name.
 size_t find_named(const Plan &plan, const Chain &waiter) {
   for (size_t n = 0; n < plan.chains.size(); n++)
     if (plan.chains[n].name == waiter.waitfor)
@@ -127,7 +127,7 @@ void link_waiters(Plan &plan) {
     for (size_t steps = 0; at != SIZE_MAX; at = before[at])
       if (steps++ > plan.chains.size())
         fail_usage(plan.chains[n].text, plan.chains[n].waitfor_span,
-                   "a circle: the chain waits, by way of those that it waits for, for itself");
+                   "the chain waits for itself, through the chains that it waits for");
   }
 }
 
@@ -136,10 +136,10 @@ void check_rounds(const Chain &chain) {
   for (const Alarm &alarm : chain.alarms)
     samples = std::max(samples, alarm.samples);
   if (samples > UINT32_MAX || chain.repeat > UINT32_MAX / samples)
-    fail_usage(chain.text, {0, chain.text.size()}, "more than 2^32 rounds of repeat and uniform");
+    fail_usage(chain.text, {0, chain.text.size()}, "repeat and uniform make more than 2^32 rounds");
 }
 
-/// The value of an alarm, as a sentence shows it.
+/// Returns the value of an alarm, as a sentence shows it.
 std::string value_text(const Alarm &alarm) {
   if (alarm.type->type == CONTROL_INTERACTIVE)
     return alarm.event == CONTROL_STOP ? "stop" : "start";
@@ -212,7 +212,7 @@ Plan make_plan(const std::vector<std::string> &chains) {
         fail_usage(chain.text, chain.name_span, "another chain has this name");
     if (plan.chains.size() == CONTROL_CHAINS)
       fail_usage(chain.text, {0, chain.text.size()},
-                 fmt::format("more than {} chains", CONTROL_CHAINS));
+                 fmt::format("there are more than {} chains", CONTROL_CHAINS));
     plan.chains.push_back(std::move(chain));
   }
   compile(plan);

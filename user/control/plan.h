@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All chains of a capture together: checked against one another, and as the BPF programs read them.
+// Checks all chains of a capture together, and compiles them for the BPF programs.
 #pragma once
 
 #include "user/control/grammar.h"
@@ -22,12 +22,12 @@ struct Plan {
   std::vector<const Alarm *> alarms;      ///< what each of alarm_table stands for, in `chains`
   std::vector<uint32_t> chain_of;         ///< its chain
 
-  /// What the trace says of each chain: its name, which may be empty, and its text.
+  /// Returns what the trace says of each chain: its name, which may be empty, and its text.
   std::vector<std::pair<std::string, std::string>> descriptions() const;
   bool empty() const { return chains.empty(); }
-  /// Whether there is an event that starts the region; without one it starts at once.
+  /// Returns whether there is an event that starts the region; without one it starts at once.
   bool has_start() const;
-  /// Whether an alarm of this kind is there.
+  /// Returns whether an alarm of this kind is there.
   bool has(Source source) const;
   bool has(control_type type) const;
 };
@@ -44,7 +44,7 @@ std::string label(const Chain &chain);
 
 /// When the alarm hits and what it does, in words.
 std::string in_words(const Alarm &alarm);
-/// The chain in words, several lines.
+/// Returns the chain in words, several lines.
 std::string in_words(const Plan &plan, size_t chain);
 
 } // namespace ovnitrace::control

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a process that ovnitrace forks is called.
+// Names the processes that ovnitrace forks.
 #pragma once
 
 #include <string>

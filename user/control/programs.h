@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The BPF side of --control: the state machine of the chains and its probes, loaded and attached.
+// Loads and attaches the BPF side of --control: the state machine of the chains, and its probes.
 #pragma once
 
 #include "user/bpf/capture.h"
@@ -45,11 +45,12 @@ public:
   /// stopped then (from Linux 6.13 on) until they have probes.
   int add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
                  std::span<const UprobeAt> places, bool own);
-  /// Takes all probes of a process away: at once if `now`, else before long, by a thread.
+  /// Removes all probes of a process: before it returns if `now`, otherwise soon, in another
+  /// thread.
   void drop_probes(uint32_t pid, bool now);
   size_t files_needed(size_t places) const;
-  /// Whether processes are stopped, in memory that the BPF side reads. A copy of this process that
-  /// fork() makes may write it too.
+  /// Returns whether processes are stopped, in memory that the BPF side reads. A copy of this
+  /// process that fork() makes may write it too.
   volatile bool *holds();
   /// When it returns, no process is stopped any more for what it forks, executes or loads.
   void stop_holding();
@@ -69,7 +70,7 @@ public:
   static constexpr size_t kMessageBytes = 1 << 20;
   int processes_map() const; ///< control_process by tgid
   int threads_map() const;   ///< control_thread by tid
-  /// The threads that have chains, of a process or, 0, of all: tid and process.
+  /// Returns the threads that have chains, of a process or, 0, of all: tid and process.
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
   int held_map() const;    ///< processes that are stopped, by tgid
   uint64_t full() const;   ///< threads and processes that have no chains, as there were too many

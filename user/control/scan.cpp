@@ -77,7 +77,7 @@ bool is_ssc(std::string_view bytes, uint64_t value) {
   return immediate == value;
 }
 
-/// Whether the instruction at the start of `bytes` is one; of ssc, the first of its two.
+/// Returns whether the instruction at the start of `bytes` is one; of ssc, the first of its two.
 bool fits(const Wanted &wanted, const ZydisDecodedInstruction &instruction,
           std::string_view bytes) {
   switch (wanted.type) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instructions of a program, decoded: where alarms can hit, and where the kernel can put a probe.
+// Decodes the instructions of a program: where alarms can hit, and where the kernel can set a
+// probe.
 #pragma once
 
 #include "user/control/image.h"
@@ -13,8 +14,8 @@
 
 namespace ovnitrace::control {
 
-/// Why the kernel cannot put a probe on the instruction that starts with these bytes, in words;
-/// empty: it can.
+/// Returns why the kernel cannot put a probe on the instruction that starts with these bytes, in
+/// words; empty: it can.
 std::string why_no_probe(std::string_view bytes);
 
 /// Returns the length in bytes of the instruction that `bytes` start with; 0: there is no
@@ -28,9 +29,10 @@ struct Marker {
   bool in_function = true; ///< otherwise it may be data: no known function has the address
 };
 
-/// Where the image has what alarms of the types ssc, itext, isa-extension, isa-category, magic and
-/// cpuid look for, by address. Decodes each section once, from its start and again from the start
-/// of each function. If no function of the file is known, all of its code counts as functions.
+/// Returns where the image has what alarms of the types ssc, itext, isa-extension, isa-category,
+/// magic and cpuid look for, by address. Decodes each section once, from its start and again from
+/// the start of each function. If no function of the file is known, all of its code counts as
+/// functions.
 std::vector<Marker> scan(const Plan &plan, const Image &image);
 
 } // namespace ovnitrace::control

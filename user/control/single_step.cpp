@@ -61,8 +61,8 @@ std::optional<SingleStep::Held> SingleStep::next_held() {
   if (bytes == 0) {
     programs_.stop_for_tracer(false);
     socket_ = UniqueFd();
-    throw ovnitrace::Error("the process that counts instructions is gone: icount, uniform and int3 "
-                           "hit no more");
+    throw ovnitrace::Error(
+        "the process that counts instructions has ended: icount, uniform and int3 no longer hit");
   }
   if (bytes != sizeof(message) || message.kind != StepMessage::held)
     return std::nullopt;

@@ -235,7 +235,7 @@ void Tracer::take_stop(pid_t tid, int event, int signal) {
   resume(tid, thread);
 }
 
-/// Whether it waits, from now on, until its probes are set.
+/// Returns whether it waits, from now on, until its probes are set.
 bool Tracer::hold(pid_t tid, Thread &thread, const control_hit &seen) {
   if (!(seen.result & CONTROL_HELD))
     return false;

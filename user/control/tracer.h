@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tracer of SingleStep: what its process does.
+// Runs in the process of SingleStep: traces threads with ptrace.
 #pragma once
 
 #include "user/control/plan.h"

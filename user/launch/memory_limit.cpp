@@ -44,7 +44,7 @@ Mount mount_of(const std::string &line) {
   return mount;
 }
 
-/// The path of the process's cgroup in that hierarchy; empty: it is in none.
+/// Returns the path of the process's cgroup in that hierarchy; empty: it is in none.
 std::string cgroup_of(const std::string &cgroups, const Version *version) {
   std::ifstream file(cgroups);
   for (std::string line; std::getline(file, line);) {

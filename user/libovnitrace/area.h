@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An area of a chunk: an array of records into which any thread and any signal handler may log at
- * any time, without a lock, while one controlling thread at a time opens and closes it.
+ * Provides an area of a chunk: an array of records into which any thread and any signal handler may
+ * log at any time, without a lock, while one controlling thread at a time opens and closes it.
  *
  * One word, the head, decides whether a record may be logged, and where. A thread changes it with
  * one compare-and-swap, which fails if the thread was suspended and the head has changed. A thread

@@ -109,7 +109,8 @@ static bool has_trace_stop(const struct ovt_area *area)
 	return false;
 }
 
-/* In a forked child, ends what other threads of the parent were doing: the child has not got them.
+/* Completes, in a forked child, what threads of the parent were doing: the child does not have
+ * these threads.
  */
 static void settle_after_fork(struct ovt_chunk *chunk)
 {

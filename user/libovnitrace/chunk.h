@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chunks of this process: a table that is never freed, so that a thread that comes late with an
- * old number finds a closed chunk and not another's memory.
+ * Keeps the chunks of this process, in a table that is never freed: a thread that still has the
+ * number of a deleted chunk finds a closed chunk, not foreign memory.
  *
  * Logging threads touch the areas, `lost`, `next`, `pins` and `settings`, without a lock. All else,
  * and every change of a chunk's life, is done under ovt_lock by one controlling thread at a time.
@@ -79,7 +79,7 @@ static inline bool ovt_chunk_is_full(struct ovt_chunk *chunk)
 
 /* Flags as they are now. */
 FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk);
-/* Whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
+/* Returns whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
 int ovt_flags_check(FTrace_flags flags, bool compressed);
 /* Gives a claimed chunk these flags. With FREE it is emptied: FTRACE_E_NOMEM, and nothing has
  * changed. Otherwise, without FULL, it takes events again if it did when it was claimed, or if it

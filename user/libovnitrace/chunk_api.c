@@ -51,7 +51,7 @@ int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags)
 	return ovt_result(result);
 }
 
-/* Whether a chunk is there and nothing is under way with it. */
+/* Returns whether a chunk is there and nothing is under way with it. */
 static int usable(const struct ovt_chunk *chunk)
 {
 	if (!chunk)

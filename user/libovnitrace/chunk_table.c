@@ -31,7 +31,7 @@ static void drop(void *table)
 	free(table);
 }
 
-/* The calling thread's table; null if there is no memory for it. */
+/* Returns the calling thread's table; null if there is no memory for it. */
 static struct table *own_table(void)
 {
 	ovt_watch_exit();

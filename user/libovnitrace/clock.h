@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clock of all events: CLOCK_MONOTONIC in ns, which the kernel's side of ovnitrace has too. */
+/* Reads the clock of all events: CLOCK_MONOTONIC in ns, as the kernel side of ovnitrace does. */
 #ifndef OVT_CLOCK_H
 #define OVT_CLOCK_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a claimed chunk holds, as it is saved: records in memory order, the emergency area last. */
+/* Reads the records of a claimed chunk in the order in which they are saved: memory order, the
+ * emergency area last. */
 #ifndef OVT_CONTENT_H
 #define OVT_CONTENT_H
 
@@ -26,8 +27,8 @@ static inline bool ovt_content_empty(const struct ovt_content *content)
  */
 struct ftrace_record ovt_content_clock(const struct ovt_content *content);
 
-/* The compressed form of what the chunk holds, malloc'd, of *size bytes; null for one that is
- * compressed already. FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. */
+/* Returns the compressed form of what the chunk holds, malloc'd, of *size bytes; null for one
+ * that is compressed already. FTRACE_E_NOMEM, FTRACE_E_NOT_COMPRESSED. */
 int ovt_content_compress(const struct ovt_chunk *chunk, void **compressed, size_t *size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What concerns the library as a whole: its locks, and whether its process forked or ends. */
+/* Keeps the state of the whole library: its locks, and whether its process has forked or ends. */
 #ifndef OVT_LIFE_H
 #define OVT_LIFE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where chunks are sent to. Both are called by one thread at a time, under the sender's lock. */
+/* Sends chunks to a file or over UDP. One thread at a time calls these functions, under the
+ * sender's lock. */
 #ifndef OVT_SENDER_H
 #define OVT_SENDER_H
 

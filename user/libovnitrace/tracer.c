@@ -247,7 +247,7 @@ void FTrace_set_filter(FTrace_BYTE family, int status)
 	ovt_result(FTRACE_OK);
 }
 
-/* Whether the next event will find a place. */
+/* Returns whether the next event will find a place. */
 static bool can_go_on(struct ovt_chunk *chunk)
 {
 	unsigned mode = ovt_chunk_mode(chunk);

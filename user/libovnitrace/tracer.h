@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is selected, enabled and filtered, and the logging of an event. */
+/* Selects, enables and filters, and logs events. */
 #ifndef OVT_TRACER_H
 #define OVT_TRACER_H
 
@@ -13,7 +13,7 @@ void ovt_tracer_forget(int number);
 
 bool ovt_tracer_selects(const struct ovt_chunk *chunk);
 
-/* Whether events may be logged into this chunk just now. */
+/* Returns whether events may be logged into this chunk just now. */
 bool ovt_tracer_uses(const struct ovt_chunk *chunk);
 
 #endif

@@ -66,7 +66,8 @@ static struct addrinfo *resolve(const char *text, const char *port)
 	return getaddrinfo(address, port, &hints, &found) == 0 ? found : NULL;
 }
 
-/* A socket from the local address, which may be null, to the target; negative if it cannot be. */
+/* Returns a socket from the local address, which may be null, to the target; negative if it
+ * cannot be. */
 static int connected_socket(const struct addrinfo *local, const struct addrinfo *target)
 {
 	int fd = socket(target->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* zstd, where the library was built with it (OVT_ZSTD); without, all fails. */
+/* Compresses with zstd. Without OVT_ZSTD in the build, every function fails. */
 #ifndef OVT_ZSTD_H
 #define OVT_ZSTD_H
 

@@ -77,14 +77,14 @@ void CollectedTrace::describe(std::string_view text) {
   count(text.size());
   description_ += text.size();
   if (description_ > 2 * kMaxDescriptionBytes) // two of them at most
-    throw Error("more than a trace.json can be");
+    throw Error("the trace.json is too large");
   if (write_to(description_file_.get(), text) != text.size())
     fail(kDescription);
 }
 
 void CollectedTrace::end_description() {
   if (!description_file_)
-    throw Error("an empty trace.json");
+    throw Error("the trace.json is empty");
   description_file_ = UniqueFd();
   directory_.put_in_place(kDescription);
 }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kLookMs = 500; ///< between looks at what should have come
 
-/// A descriptor that can be read when a signal asks us to stop.
+/// Returns a descriptor that can be read when a signal asks us to stop.
 UniqueFd stop_signals() {
   sigset_t stops;
   sigemptyset(&stops);

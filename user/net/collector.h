@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ovnitrace collect: receives the traces of other machines.
+// Receives the traces of other machines (`ovnitrace collect`).
 #pragma once
 
 #include "user/net/endpoint.h"

@@ -27,7 +27,7 @@ std::string write_identify(std::string_view name) {
 
 std::string_view read_identify(std::string_view payload) {
   if (payload.size() < kMagic.size() + sizeof kVersion || !payload.starts_with(kMagic))
-    throw Error("it is no sender of ovnitrace");
+    throw Error("it is not a sender of ovnitrace");
   if (const auto version = get_number<uint32_t>(payload, kMagic.size()); version != kVersion)
     throw Error(fmt::format("the sender speaks version {} of the protocol, the collector {}",
                             version, kVersion));
@@ -54,7 +54,7 @@ std::optional<Message> MessageParser::next() {
     return std::nullopt;
   const auto type = get_number<uint32_t>(left, 0), size = get_number<uint32_t>(left, 4);
   if (type < uint32_t(MessageType::identify) || type > uint32_t(MessageType::refuse))
-    throw Error(fmt::format("what came is no message of ovnitrace (type {})", type));
+    throw Error(fmt::format("the data is not a message of ovnitrace (type {})", type));
   if (size > most_)
     throw Error(fmt::format("a message claims {} bytes, at most {} are allowed", size, most_));
   if (left.size() < kHeader + size)

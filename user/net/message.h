@@ -33,9 +33,9 @@ inline constexpr size_t kMostPayload = kMostPiece + 4; ///< with the CPU before 
 inline constexpr size_t kLongestText = 300; ///< bytes of what the other side says, in our messages
 inline constexpr size_t kMostEarlyPayload = 1024; ///< until the sender is accepted
 
-/// The payload of identify.
+/// Returns the payload of identify.
 std::string write_identify(std::string_view name);
-/// The name in it, as it was sent. Throws Error if it is no identify of this version.
+/// Returns the name in it, as it was sent. Throws Error if it is no identify of this version.
 std::string_view read_identify(std::string_view payload);
 
 /// Returns the bytes of a message; `more` goes on with its payload.

@@ -26,7 +26,7 @@ PresharedKey preshared_key(std::string_view secret) {
   if (const int error =
           gnutls_hash_fast(GNUTLS_DIG_SHA256, secret.data(), secret.size(), key.data());
       error != 0)
-    throw Error(fmt::format("cannot make a key of the secret: {}", gnutls_strerror(error)));
+    throw Error(fmt::format("cannot derive a key from the secret: {}", gnutls_strerror(error)));
   return key;
 }
 
@@ -54,7 +54,7 @@ PresharedKey read_key(const std::string &path) {
     secret.pop_back();
   if (secret.size() < kShortestSecret || secret.size() > kLongestSecret)
     throw fail(
-        fmt::format("holds {} bytes; a key has {} to {}: head -c 32 /dev/urandom | base64 > FILE",
+        fmt::format("has {} bytes; a key has {} to {}: head -c 32 /dev/urandom | base64 > FILE",
                     secret.size(), kShortestSecret, kLongestSecret));
   return preshared_key(secret);
 }

@@ -138,9 +138,9 @@ void SecureChannel::fail_handshake(int error) {
   const bool collects = side_ == Side::collector;
   if (tls_->foreign) {
     tls_.reset();
-    throw Error(collects ? "this collector takes only senders with its key: give it with --key FILE"
-                         : "it has no key, so it cannot prove who it is; nothing was sent to it. "
-                           "Start it with the same --key FILE");
+    throw Error(collects ? "this collector accepts only senders with its key: give --key FILE"
+                         : "the collector has no key, so nothing was sent to it: start it with the "
+                           "same --key FILE");
   }
   gnutls_alert_send_appropriate(tls_->session, error);
   const char *const why = error == GNUTLS_E_FATAL_ALERT_RECEIVED

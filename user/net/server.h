@@ -57,7 +57,7 @@ protected:
     if (errors_ > kMostErrors)
       report_(fmt::format("error: {} such errors in all", errors_));
   }
-  /// Why a sender finds no place, in words for it.
+  /// Returns why a sender finds no place, in words for it.
   std::string full_text() const {
     return fmt::format("{} senders are being served, no more are allowed (--max-senders)",
                        most_senders_);

@@ -23,7 +23,7 @@ constexpr uint64_t kConnectTime = 10 * kSecond;
 constexpr int kCheckMs = 200;                ///< between two looks at what may end a call
 constexpr unsigned kMostEmptyReads = 10'000; ///< TLS has records that are not for us
 
-/// The socket, connected; none with errno set.
+/// Returns a connected socket, or none with errno set.
 UniqueFd connect_to(const addrinfo &address, const std::function<void()> &check) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd || connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0)
@@ -86,7 +86,7 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
   const auto take_refusal = [this] {
     take_input(); // its size is bounded: one message that is not complete yet
     if (const std::optional<Message> said = next_message())
-      throw Error(fmt::format("it sent a message of type {}, which has no place here",
+      throw Error(fmt::format("it sent a message of type {}, which is not expected here",
                               uint32_t(said->type)));
   };
   talk([&] {
@@ -115,7 +115,7 @@ std::string TcpLink::receive(MessageType type) {
       if (const std::optional<Message> message = next_message()) {
         if (message->type == type)
           return std::string(message->payload);
-        throw Error(fmt::format("it sent a message of type {} where one of type {} belongs",
+        throw Error(fmt::format("it sent a message of type {}, but type {} is expected",
                                 uint32_t(message->type), uint32_t(type)));
       }
       if (wait(POLLIN))
@@ -124,17 +124,18 @@ std::string TcpLink::receive(MessageType type) {
   });
 }
 
-/// Until the socket is ready for one of them; whether there is input. That something is said does
-/// not prolong it: a collector could keep us for ever so.
+/// Waits until the socket is ready for one of `events`. Returns whether there is input. Input does
+/// not extend the time limit: otherwise a collector could hold the sender for ever.
 bool TcpLink::wait(short events) {
   if (!open())
     throw Error("the connection is closed");
   for (;;) {
     const uint64_t now = monotonic_ns();
     if (now >= end_by_)
-      throw Error("the capture has ended, and the time to send the rest of it is over");
+      throw Error("the capture has ended, and its rest could not be sent in time");
     if (now >= since_ + patience_)
-      throw Error(fmt::format("it took and said nothing of use for {} s", patience_ / kSecond));
+      throw Error(
+          fmt::format("it took no data and sent no valid message for {} s", patience_ / kSecond));
     if ((events & POLLIN) && channel_.has_input())
       return true;
     checked_ = !check_;
@@ -157,7 +158,7 @@ void TcpLink::take_input() {
   if (got)
     parser_.feed({part, *got});
   else if (++empty_reads_ > kMostEmptyReads)
-    throw Error("it goes on sending what is no message");
+    throw Error("it keeps sending bytes that are not a message");
 }
 
 std::optional<Message> TcpLink::next_message() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sender's end of a TCP connection to a collector.
+// Connects a sender to a collector over TCP.
 #pragma once
 
 #include "emulator/base/unique_fd.h"

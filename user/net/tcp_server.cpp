@@ -128,7 +128,7 @@ void TcpServer::handle(Connection &connection, short events) {
   if (connection.ended)
     connection.gone |= waited > kClosingTime;
   else if (!connection.session.introduced() && waited > kIntroductionTime)
-    connection.session.refuse("it did not say who it is in time");
+    connection.session.refuse("it did not identify itself in time");
   else if (!connection.serving && waited > kDescriptionTime)
     connection.session.refuse("it did not describe its trace in time");
   write(connection);

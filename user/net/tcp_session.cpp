@@ -34,8 +34,8 @@ void TcpSession::receive(std::string_view bytes) {
 
 void TcpSession::disconnect(const std::string &why) {
   const std::string cause = why.empty() ? "" : " (" + why + ")";
-  give_up(sink_ ? "the sender went away before the end" + cause + "; what had come is readable"
-                : "it went away before it said who it is" + cause);
+  give_up(sink_ ? "the sender disconnected before the end" + cause + "; what had come is readable"
+                : "the sender disconnected before it identified itself" + cause);
 }
 
 void TcpSession::refuse(const std::string &why) {
@@ -55,7 +55,7 @@ void TcpSession::give_up(const std::string &why) {
 
 void TcpSession::handle(const Message &message) {
   if (!sink_ && message.type != MessageType::identify)
-    throw Error("a sender says first who it is");
+    throw Error("the first message of the sender does not identify it");
   switch (message.type) {
   case MessageType::identify:
     return introduce(message.payload);
@@ -80,7 +80,7 @@ void TcpSession::handle(const Message &message) {
 
 void TcpSession::introduce(std::string_view identify) {
   if (sink_)
-    throw Error("a second introduction");
+    throw Error("the sender identified itself twice");
   sink_ = make_sink_(safe_name(read_identify(identify)));
   output_ += write_message(MessageType::accept, sink_->path());
   parser_.allow_large();
@@ -88,14 +88,14 @@ void TcpSession::introduce(std::string_view identify) {
 
 void TcpSession::append(const Message &message) {
   if (message.payload.size() <= 4)
-    throw Error("a message of chunks without any");
+    throw Error("a message of chunks is empty");
   const auto cpu = get_number<uint32_t>(message.payload, 0);
   const std::string_view bytes = message.payload.substr(4);
   const Codec codec = message.type == MessageType::zstd_records ? Codec::zstd : Codec::none;
   if (cpu >= kMostCpus)
     throw Error(fmt::format("there is no CPU {}", cpu));
   if (codec == Codec::none && bytes.size() % sizeof(ftrace_record))
-    throw Error(fmt::format("{} bytes are no whole records", bytes.size()));
+    throw Error(fmt::format("{} bytes are not whole records", bytes.size()));
   sink_->append(uint16_t(cpu), codec, bytes);
 }
 
@@ -104,7 +104,8 @@ void TcpSession::end(std::string_view payload) {
     throw Error("the sender ended without its trace.json");
   if (payload.size() != 16 || get_number<uint64_t>(payload, 0) != sink_->bytes())
     throw Error(
-        fmt::format("{} bytes of chunks came, not as many as the sender says", sink_->bytes()));
+        fmt::format("{} bytes of chunks arrived, but the sender says that it sent another number",
+                    sink_->bytes()));
   std::string written;
   put_number(written, sink_->bytes());
   output_ += write_message(MessageType::done, written);

@@ -18,7 +18,7 @@ TcpTarget::TcpTarget(const Endpoint &collector, const std::optional<PresharedKey
     compressor_.emplace(level);
 }
 
-/// Sends bytes of a file in pieces, each with `before`.
+/// Sends bytes of a file in messages of limited size. The payload of each begins with `before`.
 void TcpTarget::send(MessageType type, std::string_view before, std::string_view bytes) {
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMostPiece)))
     link_.send(type, before, bytes.substr(0, kMostPiece));

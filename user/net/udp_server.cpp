@@ -120,7 +120,7 @@ bool UdpServer::make_room(uint64_t now) {
   const uint64_t silent = now - oldest->second.last;
   if (silent < kIdleTime)
     return false;
-  end(oldest, fmt::format("nothing came of it for {} s, another sender gets its place",
+  end(oldest, fmt::format("it sent nothing for {} s, and another sender needs its place",
                           silent / 1'000'000'000));
   return true;
 }

@@ -23,7 +23,7 @@ std::optional<int64_t> number(std::string_view text) {
   return value;
 }
 
-/// A constant is printed with its sign as the compiler sees it.
+/// Reads a constant, which compilers print with or without a sign.
 std::optional<user_argument> constant(std::string_view text) {
   std::optional<int64_t> value = number(text);
   if (!value || *value < std::numeric_limits<int32_t>::min() ||

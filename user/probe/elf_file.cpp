@@ -55,7 +55,8 @@ private:
   ElfFile file_;
 };
 
-/// The bytes of a section, null if it has none or too many. libelf keeps them in memory to the end.
+/// Returns the bytes of a section, null if it has none or too many. libelf keeps them in memory to
+/// the end.
 Elf_Data *Reader::data_of(Elf_Scn *section) {
   GElf_Shdr header;
   if (!section || !gelf_getshdr(section, &header) || header.sh_size > bytes_left_ ||
@@ -66,7 +67,7 @@ Elf_Data *Reader::data_of(Elf_Scn *section) {
   return data && data->d_buf ? data : nullptr;
 }
 
-/// Where in the file the instruction of an address is, if it is one.
+/// Returns where in the file the instruction of an address is, if it is one.
 std::optional<uint64_t> Reader::code_offset(uint64_t address) {
   size_t count = 0;
   if (elf_getphdrnum(elf_, &count) != 0)

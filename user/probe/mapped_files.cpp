@@ -31,7 +31,8 @@ Mapping parse(const std::string &line) {
   return mapping;
 }
 
-/// Through the mapping itself; where we may not, by its name.
+/// Opens the mapped file itself (/proc/PID/map_files) or, without the permission, the file of that
+/// name.
 UniqueFd open_mapped(uint32_t pid, const Mapping &mapping) {
   if (UniqueFd fd = open_regular(fmt::format("/proc/{}/map_files/{}", pid, mapping.range)))
     return fd;

@@ -46,8 +46,8 @@ void set_timer(const UniqueFd &timer, uint64_t first, uint64_t then) {
   timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
-/// Whether something was there. A read that waits for nothing: both kinds of files give 8 bytes or
-/// more.
+/// Returns whether something was there. A read that waits for nothing: both kinds of files give 8
+/// bytes or more.
 bool take(int fd) {
   signalfd_siginfo what;
   return read(fd, &what, sizeof what) > 0;

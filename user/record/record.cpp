@@ -31,7 +31,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// What is known before anything is logged.
+/// Returns what is known before anything is logged.
 TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Identity &runs_as) {
   TraceDescription trace;
   trace.host = describe_host(cpus);

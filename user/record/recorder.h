@@ -64,7 +64,7 @@ public:
   /// Called on the recorder's thread when a region starts (true) or stops. Before start().
   void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
 
-  /// The cgroups of the threads that were seen so far. May be asked by any thread.
+  /// Returns the cgroups of the threads that were seen so far. May be asked by any thread.
   const CgroupPaths &cgroups() const { return cgroups_; }
 
   // At any time, by any thread:
@@ -73,7 +73,7 @@ public:
   uint64_t take_fullest_ring() { return fullest_ring_.exchange(0); }
 
   // After finish():
-  /// What processes have executed since the capture began.
+  /// Returns what processes have executed since the capture began.
   const CommandLines &command_lines() const { return command_lines_; }
   const ThreadRegistry &threads() const { return registry_; }
   const std::vector<CpuCount> &counts() const { return counts_; }

@@ -84,13 +84,14 @@ TraceTarget::Description Recording::description(const TracedThreads *threads) co
   };
 }
 
-/// The devices that have woken threads so far.
+/// Returns the devices that have woken threads so far.
 std::vector<DeviceName> Recording::seen_devices() const {
   const uint32_t *devices = traced_.causes() ? traced_.causes()->devices() : nullptr;
   return devices ? named_devices({devices, CAPTURE_DEVICES}) : std::vector<DeviceName>();
 }
 
-/// ns in which a collector must take what waits for it: a minute, and a second for each MiB.
+/// Returns the ns in which a collector must take what waits for it: a minute, and a second for each
+/// MiB.
 uint64_t Recording::sending_time() const {
   constexpr uint64_t kSecond = 1'000'000'000, kLeast = 60 * kSecond;
   const uint64_t waiting =
@@ -100,7 +101,7 @@ uint64_t Recording::sending_time() const {
   return kLeast + (waiting >> 20) * kSecond;
 }
 
-/// What was recorded last, for a live view.
+/// Writes what was recorded last, for a live view.
 void Recording::write_part(const std::string &directory, uint64_t since) {
   std::lock_guard lock(ending_);
   if (ended_)
@@ -111,7 +112,7 @@ void Recording::write_part(const std::string &directory, uint64_t since) {
   write_saved(target, storage_.recent());
 }
 
-/// What a flight recorder holds now, as a whole trace.
+/// Writes what a flight recorder holds now, as a whole trace.
 void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
   TraceDescription saved = trace_;
   if (StackCapture *stacks = traced_.stacks()) {
@@ -135,8 +136,8 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
     throw Error(output.error());
 }
 
-/// What a flight recorder holds now, as a trace of its own beside the one that is written at the
-/// end. `cause`: what asked for it, for the message. Returns where it is, or an empty text.
+/// Writes what a flight recorder holds now as a trace of its own, beside the one that is written at
+/// the end. `cause`: what asked for it, for the message. Returns where it is, or an empty text.
 std::string Recording::save(const std::string &cause) {
   std::lock_guard lock(ending_);
   if (ended_)

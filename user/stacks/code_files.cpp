@@ -29,7 +29,7 @@ UniqueFd root_of(uint32_t pid) {
       ::open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/// Whether a process sees other files than we do. `root`: its root folder.
+/// Returns whether a process sees other files than we do. `root`: its root folder.
 bool in_container(uint32_t pid, int root) {
   struct stat ours, theirs, our_mounts, their_mounts;
   const auto differ = [](const struct stat &a, const struct stat &b) {
@@ -45,15 +45,15 @@ UniqueFd kept(UniqueFd file) {
   return UniqueFd(file ? fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstKeptFile) : -1);
 }
 
-/// Whether a text is a build id in hexadecimal digits. It comes from a child that reads what may be
-/// hostile.
+/// Returns whether a text is a build id in hexadecimal digits. It comes from a child that reads
+/// what may be hostile.
 bool is_build_id(const std::string &text) {
   constexpr size_t kLeast = 3, kMost = 128;
   return text.size() >= kLeast && text.size() <= kMost &&
          text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Where a process has debug data of a file. `link` is the name in .gnu_debuglink.
+/// Returns where a process has debug data of a file. `link` is the name in .gnu_debuglink.
 std::vector<std::string> debug_places(const std::string &path, const std::string &build_id,
                                       const std::string &link) {
   std::vector<std::string> places;

@@ -25,7 +25,8 @@ uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
   return number;
 }
 
-/// The last that has started by then; the first that is known has been there from the start.
+/// Returns the last life of the process that had started at `time`. The first known life counts
+/// from the start of the trace.
 uint32_t Mappings::life(uint32_t pid, uint64_t time) {
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end())
@@ -69,7 +70,7 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
   life.longest = std::max(life.longest, end - start);
 }
 
-/// Whether other code was mapped from `start` to `end`.
+/// Returns whether other code was mapped from `start` to `end`.
 bool Mappings::replaces(uint32_t number, uint64_t start, uint64_t end,
                         const Mapping &mapping) const {
   for (int n = 0; n < kMostGenerations && number != kNoLife; n++, number = lives_[number].parent) {

@@ -78,7 +78,7 @@ public:
   Place find(uint32_t life, uint64_t time, uint64_t address) const;
   /// Returns everything that is known of a life by now.
   std::shared_ptr<const MappedCode> code(uint32_t life);
-  /// Counts how often code had been mapped in the place of other code by then.
+  /// Returns how often, up to `time`, code was mapped over other code.
   uint32_t replacements(uint32_t life, uint64_t time) const;
   /// New code in the place of other code.
   struct Replaced {

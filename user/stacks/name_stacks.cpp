@@ -39,8 +39,8 @@ bool starts_thread(const std::string &function) {
   return std::find(kFirst.begin(), kFirst.end(), function) != kFirst.end();
 }
 
-/// Whether the outermost frame is not where threads start, as it is where a thread is whole. (Frame
-/// pointers of a static program can lead on from there, to nowhere.)
+/// Returns whether the outermost frame is not where threads start, as it is where a thread is
+/// whole. (Frame pointers of a static program can lead on from there, to nowhere.)
 bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
   const CapturedStacks &captured = all.captured;
   if (stack.user == 0 || stack.deep || stack.whole)
@@ -170,7 +170,7 @@ void warn_of_changed(const std::vector<std::string> &paths,
          " was changed or replaced after a process mapped it: its functions have addresses and no "
          "names");
   if (paths.size() > kMostNamed)
-    warn(fmt::format("the same is true of {} more files", paths.size() - kMostNamed));
+    warn(fmt::format("{} more files were changed or replaced, too", paths.size() - kMostNamed));
 }
 
 } // namespace

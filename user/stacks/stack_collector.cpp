@@ -145,7 +145,7 @@ void StackCollector::complete(uint32_t number, const std::vector<__u64> &address
   stack_numbers_.try_emplace({stack.kernel, stack_}, number);
 }
 
-/// Adds the frames that are looked at.
+/// Appends the frames in `stack_` to all places, and sets where `stack` has them.
 void StackCollector::add_stack(CapturedStacks::Stack &stack) {
   stack.first = all_.places.size();
   stack.user = uint32_t(stack_.size()) - stack.kernel;

@@ -78,7 +78,7 @@ const char *word_of(TopBy by) {
   return by == TopBy::thread ? "thread" : by == TopBy::process ? "process" : "name";
 }
 
-/// The word after `word`, or before it; the last one is followed by the first.
+/// Returns the word after `word`, or before it; the last one is followed by the first.
 std::string next_word(const std::vector<std::string> &words, const std::string &word, int step) {
   const auto at = std::find(words.begin(), words.end(), word);
   const auto count = ptrdiff_t(words.size());
