@@ -94,7 +94,7 @@ TEST_F(UdpServerTest, GivesThePlaceOfTheLongestSilentSenderToAnother) {
   EXPECT_EQ(made_, 2u) << "the first may only think";
   pass(2 * kSecond);
   third.send(1);
-  EXPECT_TRUE(reported("another sender gets its place"));
+  EXPECT_TRUE(reported("another sender needs its place"));
   EXPECT_EQ(made_, 3u);
   EXPECT_TRUE(server_.incomplete());
   first.send(2);
