@@ -81,28 +81,18 @@ uint32_t System::find_thread(uint32_t host, uint32_t tid) const {
   return found;
 }
 
-void System::leave(uint32_t cpu_index, const Thread &thread, uint32_t index, uint32_t tracks) {
+/// Adds a thread to sets of its CPU, or removes it from them.
+template <bool joins>
+void System::list(uint32_t cpu_index, const Thread &thread, uint32_t index, uint32_t tracks) {
   if (cpu_index == kNone)
     return;
+  const auto put = [index](auto &set) { joins ? set.add(index) : set.remove(index); };
   Cpu &cpu = cpus_[cpu_index];
   if (tracks & track_bit(Track::running))
-    cpu.running.remove(index);
+    put(cpu.running);
   if (thread.shown)
     for_each_track(tracks, [&](Track mode) {
-      cpu.shown[mode].remove(index);
-      channels_.set_changed(mode, cpu_index);
-    });
-}
-
-void System::join(uint32_t cpu_index, const Thread &thread, uint32_t index, uint32_t tracks) {
-  if (cpu_index == kNone)
-    return;
-  Cpu &cpu = cpus_[cpu_index];
-  if (tracks & track_bit(Track::running))
-    cpu.running.add(index);
-  if (thread.shown)
-    for_each_track(tracks, [&](Track mode) {
-      cpu.shown[mode].add(index);
+      put(cpu.shown[mode]);
       channels_.set_changed(mode, cpu_index);
     });
 }
@@ -114,11 +104,11 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
   uint32_t old_cpu = thread.cpu;
 
   const uint32_t was = kTracksOf[size_t(from)], is = kTracksOf[size_t(state)];
-  leave(old_cpu, thread, index, moved ? was : was & ~is);
+  list<false>(old_cpu, thread, index, moved ? was : was & ~is);
   thread.state = state;
   thread.cpu = cpu;
   known_.put(index, (state != ThreadState::Unknown && state != ThreadState::Dead) || cpu != kNone);
-  join(cpu, thread, index, moved ? is : is & ~was);
+  list<true>(cpu, thread, index, moved ? is : is & ~was);
   for_each_track(was ^ is, [&](Track mode) { channels_.thread_changed(mode, index); });
   if (from != state) {
     transition_ = {index, from, state};

@@ -88,8 +88,8 @@ public:
 
 private:
   /// Removes a thread from these sets of a CPU (kNone: of none), or adds it to them.
-  void leave(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
-  void join(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
+  template <bool joins>
+  void list(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
 
   const Catalog &catalog_;
   std::vector<Thread> threads_;

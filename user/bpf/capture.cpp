@@ -359,16 +359,8 @@ int Capture::cmdlines_fd() const {
   return cmdlines_ ? bpf_map__fd(skeleton_->object->maps.cmdlines) : -1;
 }
 
-size_t Capture::cmdlines_bytes() const {
-  return CAPTURE_CMDLINES_BYTES;
-}
-
 uint64_t Capture::cmdlines_lost() const {
   return __atomic_load_n(&skeleton_->object->bss->cmdlines_lost, __ATOMIC_RELAXED);
-}
-
-size_t Capture::life_bytes() const {
-  return CAPTURE_LIFE_BYTES;
 }
 
 uint64_t Capture::life_lost() const {

@@ -67,7 +67,7 @@ public:
   size_t ring_bytes() const { return ring_bytes_; }
   /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
   int ring_fd(uint32_t cpu) const { return ring_fds_[cpu]; }
-  int life_fd() const;
+  int life_fd() const; ///< ring of CAPTURE_LIFE_BYTES
   /// Every thread of the machine is traced: there are no filters.
   bool trace_all() const { return trace_all_; }
   /// Bytes in a ring at which its reader is woken.
@@ -80,10 +80,9 @@ public:
   bool find_quota_timers(quota_timers &found) const;
   bool has_regions() const { return regions_; }
   bool region_by_thread() const { return region_by_thread_; }
-  size_t life_bytes() const;
-  int cgroups_fd() const;  ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
-  int cmdlines_fd() const; ///< ring of cmdline_record; -1: they are not recorded
-  size_t cmdlines_bytes() const;
+  int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
+  /// Ring of cmdline_record, CAPTURE_CMDLINES_BYTES; -1: they are not recorded.
+  int cmdlines_fd() const;
   uint64_t cmdlines_lost() const; ///< found no room in it
   /// Waits until the last thread of the program that this process started has left its CPU for
   /// ever. waitpid() returns some instructions earlier than that. Waits for a second at most,

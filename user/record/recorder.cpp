@@ -40,7 +40,7 @@ void watch(int epoll, int fd) {
 Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stacks,
                    const uint32_t *devices, ChunkPool &sink, uint64_t begin)
     : capture_(capture), families_(families), stacks_(stacks),
-      life_(capture.life_fd(), capture.life_bytes()),
+      life_(capture.life_fd(), CAPTURE_LIFE_BYTES),
       cgroup_ring_(capture.cgroups_fd(), CAPTURE_CGROUP_RING), counts_(capture.cpus()),
       somewhere_checked_(begin), epoll_(epoll_create1(EPOLL_CLOEXEC)),
       stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
@@ -59,7 +59,7 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
   watch(epoll_, capture.life_fd());
   watch(epoll_, capture.cgroups_fd());
   if (capture.cmdlines_fd() >= 0) {
-    cmdlines_.emplace(capture.cmdlines_fd(), capture.cmdlines_bytes());
+    cmdlines_.emplace(capture.cmdlines_fd(), CAPTURE_CMDLINES_BYTES);
     watch(epoll_, capture.cmdlines_fd());
   }
   if (capture.stack_copies_fd() >= 0)
