@@ -20,21 +20,21 @@ RecordOptions usual() {
 
 TEST(FitMemory, LeavesSizesThatFit) {
   RecordOptions options = usual();
-  fit_memory(options, {}, 2, 90 * kMiB);
+  fit_memory(options, {}, 2, 146 * kMiB);
   EXPECT_EQ(options.ring_bytes, 8 * kMiB);
   EXPECT_EQ(options.chunk_bytes, kMiB);
 }
 
 TEST(FitMemory, ReducesSizesThatDoNotFit) {
   RecordOptions options = usual();
-  fit_memory(options, {}, 2, 61 * kMiB);
+  fit_memory(options, {}, 2, 117 * kMiB);
   EXPECT_EQ(options.ring_bytes, kMiB);
   EXPECT_EQ(options.chunk_bytes, kMiB / 8);
 }
 
 TEST(FitMemory, KeepsWhatTheUserGave) {
   RecordOptions options = usual();
-  fit_memory(options, {.rings = true, .chunks = false}, 2, 76 * kMiB);
+  fit_memory(options, {.rings = true, .chunks = false}, 2, 132 * kMiB);
   EXPECT_EQ(options.ring_bytes, 8 * kMiB);
   EXPECT_LT(options.chunk_bytes, kMiB);
 }
@@ -46,7 +46,7 @@ TEST(FitMemory, RefusesWithTheMemoryNeededAndTheMemoryLeft) {
     FAIL() << "it cannot fit";
   } catch (const Error &error) {
     const std::string what = error.what();
-    EXPECT_NE(what.find("needs about 57 MiB"), std::string::npos) << what;
+    EXPECT_NE(what.find("needs about 113 MiB"), std::string::npos) << what;
     EXPECT_NE(what.find("leaves 48 MiB"), std::string::npos) << what;
   }
 }
@@ -63,25 +63,25 @@ uint64_t needed(RecordOptions options) {
 
 TEST(FitMemory, EachPartOfACaptureNeedsItsShare) {
   RecordOptions options = usual();
-  EXPECT_EQ(needed(options), 56u + 2 * 8 + 2 + 16);
+  EXPECT_EQ(needed(options), 112u + 2 * 8 + 2 + 16);
   options.control.emplace_back();
-  EXPECT_EQ(needed(options), 90u + 48);
+  EXPECT_EQ(needed(options), 146u + 48);
   options.control.clear();
   options.stacks = 1;
-  EXPECT_EQ(needed(options), 90u + 100);
+  EXPECT_EQ(needed(options), 146u + 100);
   options.stacks = 0;
   options.families = families_of_tracepoints();
-  EXPECT_EQ(needed(options), 90u + 52);
+  EXPECT_EQ(needed(options), 146u + 56);
   options.families = {};
   options.buffer.kind = BufferKind::kCyc;
   options.buffer.bytes = 32 * kMiB;
-  EXPECT_EQ(needed(options), 56u + 2 * 8 + 2 * 32) << "a flight recorder has no spare chunks";
+  EXPECT_EQ(needed(options), 112u + 2 * 8 + 2 * 32) << "a flight recorder has no spare chunks";
 }
 
 TEST(FitMemory, TheSmallestSizesAreUsedBeforeItIsRefused) {
   RecordOptions options = usual();
   options.ring_bytes = options.chunk_bytes = 128 << 10;
-  fit_memory(options, {}, 2, 57 * kMiB);
+  fit_memory(options, {}, 2, 113 * kMiB);
   EXPECT_EQ(options.ring_bytes, 64u << 10);
   EXPECT_EQ(options.chunk_bytes, 32u << 10) << "both are halved as long as that is needed";
 }

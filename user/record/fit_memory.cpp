@@ -15,8 +15,8 @@ namespace {
 
 // Measured, as the most that a cgroup was charged: the kernel's types while BPF programs are
 // loaded, the programs and their maps, this process.
-constexpr uint64_t kAlways = 56u << 20, kControl = 48u << 20, kStacks = 100u << 20,
-                   kFamilies = 52u << 20;                         // bytes
+constexpr uint64_t kAlways = 112u << 20, kControl = 48u << 20, kStacks = 100u << 20,
+                   kFamilies = 56u << 20;                         // bytes
 constexpr uint64_t kLeastRing = 64 << 10, kLeastChunk = 16 << 10; // bytes
 
 uint64_t needed(const RecordOptions &options, unsigned cpus) {
