@@ -65,8 +65,8 @@ A line has four columns and the details, separated by blanks. No column contains
            the start; --from 0 leaves them out
   CPU      its number
   event    docs/format.md explains each
-    thread   comm(tid), with _ for each blank of its name. A user event belongs to the thread that ran
-           on the CPU
+  thread   comm(tid), with _ for each blank of its name. A user event belongs to the thread that
+           ran on the CPU
   details  key=value, as many as the event has, separated by blanks
 
 '-' means not known. --pid, --tid and --comm do not remove events that are about a CPU and not

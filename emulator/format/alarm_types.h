@@ -53,7 +53,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed this many instructions since the alarm was armed",
+     "the thread has executed this many instructions since arming",
      "{} instructions have been executed since", kStep, "Instructions", true},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
@@ -61,7 +61,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "this instruction is executed: 0xADDRESS, IMAGE+HEX or a function",
      "the instruction at {} is executed", kCheapProbe, "Address"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
-     "the marker `mov ebx, VALUE` followed by the bytes 64 67 90 is executed",
+     "the marker `mov ebx, VALUE`, then bytes 64 67 90, is executed",
      "the ssc marker {} is executed", kCheapProbe, "SSC marker", true},
     {CONTROL_ITEXT, "itext", "", ValueKind::bytes, Source::probe, "0fa2",
      "an instruction of exactly these bytes is executed",
@@ -87,13 +87,12 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "a function of this name is entered", "the function {} is entered", kCheapProbe,
      "Function entered"},
     {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::return_probe, "foo",
-     "a function of this name returns; if it is recursive, its outermost call",
+     "a function of this name returns from its outermost call",
      "the function {} returns from its outermost call", "10-18 µs", "Function left"},
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
      "the user says so: ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
     {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
-     "this many seconds have passed since the alarm was armed", "{} s have passed since", kNoCost,
-     "Timeout"},
+     "this many seconds have passed since arming", "{} s have passed since", kNoCost, "Timeout"},
 };
 
 /// Finds the type of this name; null if no type has it.

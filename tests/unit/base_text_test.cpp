@@ -166,7 +166,7 @@ TEST(Identity, SudoMustSetBothIds) {
     }
     unsetenv("SUDO_UID");
     unsetenv("SUDO_GID");
-    return what.substr(0, what.find(':'));
+    return what.substr(0, what.find(" is not a user or group id: "));
   };
   EXPECT_EQ(error("1000", "1000"), "");
   EXPECT_EQ(error("4294967294", "0"), "");

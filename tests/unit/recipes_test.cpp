@@ -248,7 +248,7 @@ void expect_named(const std::string &recipes, const std::string &finds,
 }
 
 TEST(Recipes, EveryFileThatAsksIsNamed) {
-  const std::string states = recipe("A state that records do not have") +
+  const std::string states = recipe("A state that outputs show, but no record has") +
                              recipe("A state that records have"),
                     codec =
                         recipe("A codec of chunk files beside zstd") + "user/libovnitrace/zstd.";

@@ -54,8 +54,8 @@ TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {
 }
 
 TEST_F(KeyFile, IsRefusedIfItIsNone) {
-  EXPECT_NE(refusal(write("0123456789abcde\n")).find("holds 15 bytes"), std::string::npos);
-  EXPECT_NE(refusal(write(std::string(4097, 'k'))).find("holds 4097 bytes"), std::string::npos);
+  EXPECT_NE(refusal(write("0123456789abcde\n")).find("has 15 bytes"), std::string::npos);
+  EXPECT_NE(refusal(write(std::string(4097, 'k'))).find("has 4097 bytes"), std::string::npos);
   EXPECT_NE(refusal(dir_ / "none").find("No such file"), std::string::npos);
   EXPECT_NE(refusal(dir_.path()).find("no regular file"), std::string::npos);
   ASSERT_EQ(mkfifo((dir_ / "fifo").c_str(), 0600), 0);

@@ -99,7 +99,7 @@ TEST(TcpChannel, HasNoPlainTextFallBack) {
   EXPECT_EQ(Pair::step(*keyed.sender, done), "");
   EXPECT_THROW(Pair::read(*keyed.collector), Error);
   EXPECT_EQ(keyed.collector->send("refuse"), 6u);
-  EXPECT_NE(Pair::step(*keyed.sender, done).find("it has no key"), std::string::npos);
+  EXPECT_NE(Pair::step(*keyed.sender, done).find("the collector has no key"), std::string::npos);
   EXPECT_FALSE(done);
 }
 

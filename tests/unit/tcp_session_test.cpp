@@ -149,7 +149,7 @@ TEST_F(TcpSessionTest, EndsAtAForbiddenMessage) {
 TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
   TcpSession session(store_.maker());
   session.receive(write_message(MessageType::records, "1234", record_));
-  EXPECT_NE(session.error().find("first who it is"), std::string::npos);
+  EXPECT_NE(session.error().find("does not identify it"), std::string::npos);
   TcpSession silent(store_.maker());
   silent.disconnect();
   EXPECT_EQ(silent.error(), "the sender disconnected before it identified itself");

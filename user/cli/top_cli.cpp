@@ -129,9 +129,9 @@ Shows the whole machine, or the processes of -p. A line is a thread. For each it
   PREEMPT     the share in which it was preempted and waited to get a CPU back
   WOKEN       the share in which it was woken and waited for a CPU
   BLOCK       the share in which it was blocked
-      THROTTLE    the share in which its cgroup had no CPU quota left; only if this happened to a thread
+  THROTTLE    the share in which its cgroup had no CPU quota left; shown if that happened
   SW/s        how often it left its CPU in a second
-    p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
+  p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
 ? lists the keys. Nothing is written, except to memory (/dev/shm) for each interval. Key w writes
