@@ -20,7 +20,9 @@ fi
 write() {
   local text name
   [ $# -gt 2 ] || { echo "$2" && return; }
-  name=$prefix-$1$(grep -q '^#include <nlohmann/json.hpp>' "$2" && echo .json || :).cpp
+  name=$prefix-$1
+  if grep -q '^#include <nlohmann/json.hpp>' "$2"; then name+=.json; fi
+  name+=.cpp
   shift
   text=$(printf '#include "%s"\n' "$@")
   [ -e "$name" ] && [ "$text" = "$(<"$name")" ] || printf '%s\n' "$text" >"$name"

@@ -172,7 +172,7 @@ TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
   cpu.at(100 * kMs + 1).end(1, 10).stop();
   EXPECT_EQ(
       answer().sentences,
-      "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because its "
+      "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because the "
       "cgroup had no CPU quota left. It was never blocked.");
   EXPECT_EQ(answer().advice,
             "Try a larger CPU quota (cpu.max): its cgroup had none left for 80.00 ms.");

@@ -295,7 +295,8 @@ TEST(SwitchRecord, IsDroppedWhereOneOfItsThreadsIsNotKnown) {
       chunk.record(wakes ? FTrace_EXT_wake_switch : FTrace_EXT_switch, 1,
                    2 | FTRACE_OFFCPU_SLEEP << 24);
       const Reading reading(chunk.at(300).stop().records());
-      EXPECT_EQ(reading.sink.count("switch of context " + std::to_string(unknown) + ", for which there is no id"),
+      EXPECT_EQ(reading.sink.count("switch of context " + std::to_string(unknown) +
+                                   ", for which there is no id"),
                 1u);
       ASSERT_EQ(reading.events.size(), 2u);
       EXPECT_EQ(reading.events[0].what, "dark");
