@@ -100,9 +100,9 @@ TEST_F(Pipeline, ThePathIsInATableARowOfParaverAndAFigure) {
 
 /// A kernel worker's item belongs to the thread that queued it. The time before belongs to that
 /// writer, whatever else the worker did meanwhile, and whether the worker is traced or not.
-class Terminal : public Pipeline, public ::testing::WithParamInterface<bool> {};
+class TerminalPipeline : public Pipeline, public ::testing::WithParamInterface<bool> {};
 
-TEST_P(Terminal, ThePathGoesThroughTheKernelWorkerToTheThreadThatQueuedItsItem) {
+TEST_P(TerminalPipeline, ThePathGoesThroughTheKernelWorkerToTheThreadThatQueuedItsItem) {
   record({installed("terminal"), "30"},
          GetParam() ? std::vector<std::string>{"-a"} : std::vector<std::string>{});
   const json all = why({});
@@ -121,7 +121,7 @@ TEST_P(Terminal, ThePathGoesThroughTheKernelWorkerToTheThreadThatQueuedItsItem) 
   EXPECT_EQ(converted.err.find("not converted"), std::string::npos) << converted.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(TracedAndNot, Terminal, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(TracedAndNot, TerminalPipeline, ::testing::Bool());
 
 TEST_F(Pipeline, TheSlowestSectionIsExplained) {
   record({installed("pipeline"), "5", "1000"});

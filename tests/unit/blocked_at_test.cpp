@@ -26,7 +26,7 @@ constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1,
              {"kernel": [0, 1, 2, 3]}, {"kernel": [0, 1]}, {"user": [8, 7]},
              {"user": [4, 9, 7]}]})json";
 
-using Names = std::vector<std::string>;
+using FunctionNames = std::vector<std::string>;
 
 class BlockedAt : public testing::Test {
 protected:
@@ -40,31 +40,32 @@ protected:
 };
 
 TEST_F(BlockedAt, IsTheInnermostFunctionOfTheProgramWithItsLine) {
-  EXPECT_EQ(blocked_at(stacks_, 1, 1), Names{"pool pool.cpp:40"});
+  EXPECT_EQ(blocked_at(stacks_, 1, 1), FunctionNames{"pool pool.cpp:40"});
 }
 
 TEST_F(BlockedAt, IsOfTheCLibraryRatherThanOfTheKernel) {
-  EXPECT_EQ(blocked_at(stacks_, 2, 1), Names{"pthread_cond_wait"});
+  EXPECT_EQ(blocked_at(stacks_, 2, 1), FunctionNames{"pthread_cond_wait"});
 }
 
 TEST_F(BlockedAt, IsNotTheSchedulerOfTheKernelWhichEveryThreadIsIn) {
-  EXPECT_EQ(blocked_at(stacks_, 3, 1), Names{"futex_wait"});
-  EXPECT_EQ(blocked_at(stacks_, 4, 1), Names());
-  EXPECT_EQ(blocked_at(stacks_, 5, 1), Names{"schedule"})
+  EXPECT_EQ(blocked_at(stacks_, 3, 1), FunctionNames{"futex_wait"});
+  EXPECT_EQ(blocked_at(stacks_, 4, 1), FunctionNames());
+  EXPECT_EQ(blocked_at(stacks_, 5, 1), FunctionNames{"schedule"})
       << "a function of the program may have its name";
 }
 
 TEST_F(BlockedAt, ItsCallersFollowAsManyAsAskedFor) {
-  EXPECT_EQ(blocked_at(stacks_, 1, 2), (Names{"pool pool.cpp:40", "main"}));
-  EXPECT_EQ(blocked_at(stacks_, 1, 99), (Names{"pool pool.cpp:40", "main"}));
-  EXPECT_EQ(blocked_at(stacks_, 3, 2), (Names{"futex_wait", "do_syscall_64"}));
-  EXPECT_EQ(blocked_at(stacks_, 6, 99), (Names{"pthread_cond_wait", "[frames missing]", "main"}))
+  EXPECT_EQ(blocked_at(stacks_, 1, 2), (FunctionNames{"pool pool.cpp:40", "main"}));
+  EXPECT_EQ(blocked_at(stacks_, 1, 99), (FunctionNames{"pool pool.cpp:40", "main"}));
+  EXPECT_EQ(blocked_at(stacks_, 3, 2), (FunctionNames{"futex_wait", "do_syscall_64"}));
+  EXPECT_EQ(blocked_at(stacks_, 6, 99),
+            (FunctionNames{"pthread_cond_wait", "[frames missing]", "main"}))
       << "it need not have been called by main";
 }
 
 TEST_F(BlockedAt, NoStackIsNowhere) {
-  EXPECT_EQ(blocked_at(stacks_, 0, 1), Names());
-  EXPECT_EQ(blocked_at(stacks_, 7, 1), Names());
+  EXPECT_EQ(blocked_at(stacks_, 0, 1), FunctionNames());
+  EXPECT_EQ(blocked_at(stacks_, 7, 1), FunctionNames());
   EXPECT_TRUE(functions_of(stacks_, 7).empty());
 }
 

@@ -30,7 +30,6 @@ namespace {
 using test::ChunkBuilder;
 using test::CollectingSink;
 using test::TempDir;
-using test::text_of;
 using test::TraceBuilder;
 
 void write_contents(const std::string &path, const std::string &bytes) {
@@ -89,7 +88,7 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     const CompressResult packed = compress_trace(dir_.path(), level);
     EXPECT_EQ(packed.files, 1u);
     EXPECT_EQ(packed.bytes_before, bytes_.size());
-    EXPECT_EQ(packed.bytes_after, text_of(packed_).size());
+    EXPECT_EQ(packed.bytes_after, test::text_of(packed_).size());
     EXPECT_LT(packed.bytes_after, bytes_.size() / 2);
     EXPECT_FALSE(std::filesystem::exists(plain_));
     struct stat status;
@@ -101,7 +100,7 @@ TEST_F(Compress, GivesTheSameEventsAndTheSameBytes) {
     EXPECT_EQ(after.catalog.cpus.at(0).index, 3u);
     EXPECT_EQ(after.sink.damage(), 0u);
     EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
-    EXPECT_EQ(text_of(plain_), bytes_);
+    EXPECT_EQ(test::text_of(plain_), bytes_);
     EXPECT_FALSE(std::filesystem::exists(packed_));
   }
   EXPECT_EQ(decompress_trace(dir_.path()).files, 0u) << "no compressed file is left";
@@ -121,12 +120,12 @@ TEST_F(Compress, LeavesATraceAloneThatIsBeingWritten) {
     return false;
   };
   EXPECT_TRUE(refused([&] { compress_trace(dir_.path(), 1); }));
-  EXPECT_EQ(text_of(plain_), bytes_);
+  EXPECT_EQ(test::text_of(plain_), bytes_);
   compress_trace(dir_.path(), 1);
   EXPECT_TRUE(refused([&] { decompress_trace(dir_.path()); }));
   EXPECT_TRUE(std::filesystem::exists(packed_));
   decompress_trace(dir_.path());
-  EXPECT_EQ(text_of(plain_), bytes_);
+  EXPECT_EQ(test::text_of(plain_), bytes_);
 }
 
 TEST_F(Compress, CountsTheBytesOfAllFiles) {
@@ -134,18 +133,18 @@ TEST_F(Compress, CountsTheBytesOfAllFiles) {
   const CompressResult packed = compress_trace(dir_.path(), 3);
   EXPECT_EQ(packed.files, 2u);
   EXPECT_EQ(packed.bytes_before, 2 * bytes_.size());
-  EXPECT_EQ(packed.bytes_after, 2 * text_of(packed_).size());
+  EXPECT_EQ(packed.bytes_after, 2 * test::text_of(packed_).size());
 }
 
 TEST_F(Compress, ReportsFilesThatAreAlreadyInTheWantedForm) {
   EXPECT_EQ(decompress_trace(dir_.path()).left, 1u);
   EXPECT_EQ(compress_trace(dir_.path(), 1).left, 0u);
-  const std::string packed = text_of(packed_);
+  const std::string packed = test::text_of(packed_);
   write_contents(dir_ / "cpu0004.ftr", bytes_);
   const CompressResult again = compress_trace(dir_.path(), kMostLevel);
   EXPECT_EQ(again.files, 1u);
   EXPECT_EQ(again.left, 1u);
-  EXPECT_EQ(text_of(packed_), packed);
+  EXPECT_EQ(test::text_of(packed_), packed);
 }
 
 TEST_F(Compress, RefusesADirectoryThatIsNoTrace) {
@@ -166,14 +165,14 @@ TEST_F(Compress, LeavesAPartOfARotatedTraceAlone) {
       EXPECT_NE(std::string(error.what()).find("is a part of a rotated trace"), std::string::npos)
           << error.what();
     }
-  EXPECT_EQ(text_of(plain_), bytes_);
+  EXPECT_EQ(test::text_of(plain_), bytes_);
 }
 
 // Independent frames, each with its size: what the standard tool needs and what makes chunks
 // readable alone.
 TEST_F(Compress, MakesAFrameOfEachChunk) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = text_of(packed_);
+  const std::string packed = test::text_of(packed_);
   size_t at = 0, frames = 0;
   std::string all;
   while (at < packed.size()) {
@@ -217,7 +216,7 @@ TEST_F(Compress, ReadsFramesOfChunksWithTimes) {
   write_contents(packed_, {frame.begin(), frame.end()});
   EXPECT_TRUE(dumped() == dump);
   EXPECT_EQ(decompress_trace(dir_.path()).files, 1u);
-  EXPECT_TRUE(text_of(plain_) == bytes_);
+  EXPECT_TRUE(test::text_of(plain_) == bytes_);
 }
 
 TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
@@ -225,7 +224,7 @@ TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
     write_contents(plain_, bytes_.substr(0, size));
     compress_trace(dir_.path(), 1);
     decompress_trace(dir_.path());
-    EXPECT_EQ(text_of(plain_), bytes_.substr(0, size));
+    EXPECT_EQ(test::text_of(plain_), bytes_.substr(0, size));
   }
   std::string large(9 << 20, 0); // no chunk in it: frames of what one can hold
   std::mt19937 random(1);
@@ -234,7 +233,7 @@ TEST_F(Compress, KeepsAnyBytesAsTheyAre) {
   write_contents(plain_, large);
   compress_trace(dir_.path(), 1);
   decompress_trace(dir_.path());
-  EXPECT_TRUE(text_of(plain_) == large);
+  EXPECT_TRUE(test::text_of(plain_) == large);
 }
 
 TEST_F(Compress, LeavesAFileThatItCannotReplace) {
@@ -243,15 +242,15 @@ TEST_F(Compress, LeavesAFileThatItCannotReplace) {
   std::filesystem::create_symlink(planted, dir_ / "cpu0001.ftr");
   EXPECT_THROW(compress_trace(dir_.path(), 1), Error) << "a link is not followed";
   std::filesystem::remove(dir_ / "cpu0001.ftr");
-  EXPECT_EQ(text_of(planted), "untouched");
-  EXPECT_EQ(text_of(plain_), bytes_);
+  EXPECT_EQ(test::text_of(planted), "untouched");
+  EXPECT_EQ(test::text_of(plain_), bytes_);
 
   compress_trace(dir_.path(), 1);
-  std::string damaged = text_of(packed_);
+  std::string damaged = test::text_of(packed_);
   damaged[damaged.size() / 2] ^= 1;
   write_contents(packed_, damaged);
   EXPECT_THROW(decompress_trace(dir_.path()), Error);
-  EXPECT_EQ(text_of(packed_), damaged);
+  EXPECT_EQ(test::text_of(packed_), damaged);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2)
       << "and nothing is left over";
   EXPECT_THROW(compress_trace(dir_ / "none", 1), Error);
@@ -267,7 +266,7 @@ TEST_F(Compress, PrefersThePlainFileWhereBothAreThere) {
 // What a killed tracer leaves: the chunks before are all there.
 TEST_F(Compress, ReadsAFileThatWasCut) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = text_of(packed_);
+  const std::string packed = test::text_of(packed_);
   size_t last_events = 0;
   for (size_t length = 1; length < packed.size(); length += 97) {
     write_contents(packed_, packed.substr(0, length));
@@ -285,7 +284,7 @@ TEST_F(Compress, ReadsAFileThatWasCut) {
 
 TEST_F(Compress, ContinuesAfterADamagedChunk) {
   compress_trace(dir_.path(), 1);
-  std::string packed = text_of(packed_);
+  std::string packed = test::text_of(packed_);
   packed[packed.size() / 2] ^= 0x55;
   write_contents(packed_, packed);
   const Reading reading(dir_.path());
@@ -296,7 +295,7 @@ TEST_F(Compress, ContinuesAfterADamagedChunk) {
 
 TEST_F(Compress, SurvivesAnyWrongBytes) {
   compress_trace(dir_.path(), 1);
-  const std::string packed = text_of(packed_);
+  const std::string packed = test::text_of(packed_);
   std::mt19937 random(3);
   for (unsigned round = 0; round < test::cases(500); round++) {
     std::string damaged = packed.substr(0, packed.size() - random() % 40);

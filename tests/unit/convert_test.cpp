@@ -24,7 +24,6 @@ namespace {
 using test::CollectingSink;
 using test::lines_of;
 using test::TempDir;
-using test::text_of;
 using test::TraceBuilder;
 
 /// The (time, value) pairs that a row of a .prv has of one type.
@@ -136,14 +135,14 @@ TEST_F(PingPong, TheReasonTheNextThreadAndThePriorityAreShown) {
 
 TEST_F(PingPong, FilesBesideTheTraceNameRowsTypesAndValues) {
   run();
-  EXPECT_NE(text_of(dir / "thread.row").find("app (10)\nworker (11)"), std::string::npos);
-  EXPECT_NE(text_of(dir / "cpu.row").find("CPU 0"), std::string::npos);
-  std::string pcf = text_of(dir / "thread.pcf");
+  EXPECT_NE(test::text_of(dir / "thread.row").find("app (10)\nworker (11)"), std::string::npos);
+  EXPECT_NE(test::text_of(dir / "cpu.row").find("CPU 0"), std::string::npos);
+  std::string pcf = test::text_of(dir / "thread.pcf");
   EXPECT_NE(pcf.find("0    4    Thread state"), std::string::npos);
   EXPECT_NE(pcf.find("5    Warming"), std::string::npos);
-  EXPECT_NE(text_of(dir / "cpu.pcf").find("app (10)"), std::string::npos);
-  EXPECT_FALSE(text_of(dir / "cfg/thread/state.cfg").empty());
-  EXPECT_FALSE(text_of(dir / "cfg/cpu/running-threads.cfg").empty());
+  EXPECT_NE(test::text_of(dir / "cpu.pcf").find("app (10)"), std::string::npos);
+  EXPECT_FALSE(test::text_of(dir / "cfg/thread/state.cfg").empty());
+  EXPECT_FALSE(test::text_of(dir / "cfg/cpu/running-threads.cfg").empty());
 }
 
 TEST_F(PingPong, TheHeaderReportsTheEndOfTheCaptureAndTheObjects) {
@@ -267,7 +266,7 @@ TEST_F(PingPong, ACutByNameTakesPatterns) {
   ConvertOptions options;
   options.cut.comms = {"work*"};
   run(options);
-  EXPECT_NE(text_of(dir / "thread.row").find("LEVEL THREAD SIZE 1\nworker (11)"),
+  EXPECT_NE(test::text_of(dir / "thread.row").find("LEVEL THREAD SIZE 1\nworker (11)"),
             std::string::npos);
 }
 
@@ -311,7 +310,7 @@ TEST_F(Convert, EachChannelHasAViewOfItsOwn) {
   run(options);
   std::set<int> types;
   for (const auto &file : std::filesystem::directory_iterator(dir / "cfg/thread")) {
-    const std::string text = text_of(file.path());
+    const std::string text = test::text_of(file.path());
     if (text.find("< NEW ANALYZER2D >") != std::string::npos)
       continue; // of a type that has a timeline too
     const std::string tag = "window_filter_module evt_type 1 ";

@@ -21,7 +21,6 @@ namespace ovnitrace {
 namespace {
 
 using test::gunzip;
-using test::text_of;
 
 using Format = OutputFile::Format;
 
@@ -44,7 +43,7 @@ TEST(OutputFile, KeepsTheOrderOverManyBuffersAndRewritesTheHeader) {
     OutputFile file(dir / "f", "head 000\n", Format::plain);
     std::string body = fill(file, size);
     file.close("head 123\n");
-    ASSERT_TRUE(text_of(dir / "f") == "head 123\n" + body) << size;
+    ASSERT_TRUE(test::text_of(dir / "f") == "head 123\n" + body) << size;
   }
 }
 
@@ -73,12 +72,12 @@ TEST(OutputFile, ReplacesOnlyAtCloseAndLeavesNothingElse) {
   {
     OutputFile file(dir / "f", "new\n", Format::plain);
     fill(file, 2000000);
-    EXPECT_EQ(text_of(dir / "f"), "old");
+    EXPECT_EQ(test::text_of(dir / "f"), "old");
   } // aborted
-  EXPECT_EQ(text_of(dir / "f"), "old");
+  EXPECT_EQ(test::text_of(dir / "f"), "old");
   OutputFile file(dir / "f", "new\n", Format::plain);
   file.close("NEW\n");
-  EXPECT_EQ(text_of(dir / "f"), "NEW\n");
+  EXPECT_EQ(test::text_of(dir / "f"), "NEW\n");
   auto entries = std::filesystem::directory_iterator(dir.path());
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }
@@ -89,7 +88,7 @@ TEST(OutputFile, ReplacesASymbolicLinkInsteadOfFollowingIt) {
   std::filesystem::create_symlink(dir / "precious", dir / "f");
   OutputFile file(dir / "f", "new\n", Format::plain);
   file.close("new\n");
-  EXPECT_EQ(text_of(dir / "precious"), "keep");
+  EXPECT_EQ(test::text_of(dir / "precious"), "keep");
   EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(dir / "f")));
 }
 
@@ -214,7 +213,7 @@ TEST(AtomicFile, GivesBackTheSpaceThatItSetAside) {
   file.set_aside(64 << 20);
   file.write(text);
   file.commit();
-  EXPECT_EQ(text_of(dir / "f"), "head" + text);
+  EXPECT_EQ(test::text_of(dir / "f"), "head" + text);
   struct stat status;
   ASSERT_EQ(stat((dir / "f").c_str(), &status), 0);
   EXPECT_LT(status.st_blocks * 512, 2 << 20);
@@ -297,7 +296,7 @@ TEST(AtomicFile, WorksOnANameWithoutADirectory) {
   std::filesystem::current_path(dir.path());
   write_text_file("f", "text");
   std::filesystem::current_path(before);
-  EXPECT_EQ(text_of(dir / "f"), "text");
+  EXPECT_EQ(test::text_of(dir / "f"), "text");
 }
 
 } // namespace

@@ -23,7 +23,6 @@ namespace {
 using test::CollectingSink;
 using test::lines_of;
 using test::TempDir;
-using test::text_of;
 using test::TraceBuilder;
 
 /// 11 is woken by 22, which waited for the CPU of 11 and was woken by the timer; then by 99, which
@@ -70,13 +69,15 @@ TEST_F(PathRows, ARowOfThreadPrvHasThreadAndCause) {
                                       "200:490:2:495:1", "300:490:1:495:2", "350:490:1:495:1",
                                       "500:490:1:495:8", "700:490:1:495:2", "710:490:1:495:1",
                                       "900:490:0:495:0"}));
-  EXPECT_NE(text_of(dir / "thread.row").find("critical path of first (11)"), std::string::npos);
-  const std::string pcf = text_of(dir / "thread.pcf");
+  EXPECT_NE(test::text_of(dir / "thread.row").find("critical path of first (11)"),
+            std::string::npos);
+  const std::string pcf = test::text_of(dir / "thread.pcf");
   EXPECT_NE(pcf.find("490    Critical path: thread"), std::string::npos);
   EXPECT_NE(pcf.find("\n2    second (22)\n"), std::string::npos);
-  EXPECT_EQ(text_of(dir / "cpu.pcf").find("Critical"), std::string::npos);
-  EXPECT_NE(text_of(dir / "cfg/thread/critical-path.cfg").find("490"), std::string::npos);
-  EXPECT_NE(text_of(dir / "cfg/README").find("thread/critical-path-cause.cfg"), std::string::npos);
+  EXPECT_EQ(test::text_of(dir / "cpu.pcf").find("Critical"), std::string::npos);
+  EXPECT_NE(test::text_of(dir / "cfg/thread/critical-path.cfg").find("490"), std::string::npos);
+  EXPECT_NE(test::text_of(dir / "cfg/README").find("thread/critical-path-cause.cfg"),
+            std::string::npos);
 }
 
 TEST_F(PathRows, ACutHasThePathOfItsTimeEvenOfThreadsWithoutARow) {
@@ -161,13 +162,13 @@ TEST_F(PathRows, AFigureHasItAlongTheRows) {
   EXPECT_EQ(figure().rows[0].path,
             (std::vector<uint64_t>{100, 0, 0, 100, 100, 100, 100, 100, 100}));
   EXPECT_EQ(figure().rows[1].path, (std::vector<uint64_t>{0, 100, 100, 0, 0, 0, 0, 0, 0}));
-  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path abbaaaaaa\n"),
+  EXPECT_NE(test::text_of(figure(), TextStyle::plain).find("critical path abbaaaaaa\n"),
             std::string::npos);
   std::string svg = svg_of(figure());
   EXPECT_NE(svg.find("d=\"M1 0H3V2H1z\""), std::string::npos) << svg;
   EXPECT_EQ(svg.find("path elsewhere"), std::string::npos);
   options.rows = 1;
-  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path a**aaaaaa\n"),
+  EXPECT_NE(test::text_of(figure(), TextStyle::plain).find("critical path a**aaaaaa\n"),
             std::string::npos);
   EXPECT_NE(svg_of(figure()).find("path elsewhere"), std::string::npos);
   options.path = nullptr;

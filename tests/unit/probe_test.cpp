@@ -27,7 +27,6 @@
 namespace ovnitrace {
 namespace {
 
-using test::text_of;
 
 namespace fs = std::filesystem;
 
@@ -110,7 +109,7 @@ TEST(ElfFile, ReportsTheDynamicLoaderOfAProgram) {
   const auto file = read_elf_file(fd.get());
   ASSERT_TRUE(file);
   EXPECT_TRUE(fs::exists(file->interpreter)) << file->interpreter;
-  std::string bytes = text_of("/proc/self/exe");
+  std::string bytes = test::text_of("/proc/self/exe");
   bytes[bytes.find(file->interpreter)] = 'x';
   EXPECT_EQ(read_bytes(bytes)->interpreter, "") << "a relative path";
 }
@@ -119,7 +118,7 @@ TEST(ElfFile, OtherFilesAreNotRead) {
   EXPECT_FALSE(read_bytes(""));
   EXPECT_FALSE(read_bytes("#!/bin/sh\n"));
   EXPECT_FALSE(read_bytes(std::string(4096, '\0')));
-  const std::string good = text_of(library());
+  const std::string good = test::text_of(library());
   for (size_t at : {size_t(EI_CLASS), size_t(EI_DATA), offsetof(Elf64_Ehdr, e_machine),
                     offsetof(Elf64_Ehdr, e_type)}) {
     std::string other = good;
@@ -129,7 +128,7 @@ TEST(ElfFile, OtherFilesAreNotRead) {
 }
 
 TEST(ElfFile, AProbeThatIsNotOnANopIsIgnored) {
-  std::string bytes = text_of(library());
+  std::string bytes = test::text_of(library());
   UniqueFd fd = open_regular(library());
   const auto before = read_elf_file(fd.get());
   ASSERT_TRUE(before);
@@ -141,13 +140,13 @@ TEST(ElfFile, AProbeThatIsNotOnANopIsIgnored) {
 }
 
 TEST(ElfFile, SurvivesFilesThatWereCut) {
-  const std::string good = text_of(library());
+  const std::string good = test::text_of(library());
   for (size_t length = 0; length < good.size(); length += length < 256 ? 1 : good.size() / 97)
     read_bytes(good.substr(0, length));
 }
 
 TEST(ElfFile, SurvivesWrongFields) {
-  const std::string good = text_of(library());
+  const std::string good = test::text_of(library());
   Elf64_Ehdr header;
   std::memcpy(&header, good.data(), sizeof(header));
   std::vector<std::pair<size_t, size_t>> places = {

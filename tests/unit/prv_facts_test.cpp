@@ -18,7 +18,6 @@ namespace {
 
 using test::CollectingSink;
 using test::TempDir;
-using test::text_of;
 using test::TraceBuilder;
 
 constexpr uint64_t kBegin = 5'000'000'000'000; // ns since the host was started
@@ -35,8 +34,8 @@ TEST(PrvDate, IsThatOfTheCapture) {
   CollectingSink sink;
   convert_directory(dir.path(), {}, sink);
   for (const char *name : {"thread.prv", "cpu.prv"})
-    EXPECT_TRUE(text_of(dir / name).starts_with("#Paraver (13/07/01 at 04:53):")) // in UTC
-        << text_of(dir / name);
+    EXPECT_TRUE(test::text_of(dir / name).starts_with("#Paraver (13/07/01 at 04:53):")) // in UTC
+        << test::text_of(dir / name);
 }
 
 TEST(PrvDate, IsThatOfNoConversion) {
@@ -44,7 +43,7 @@ TEST(PrvDate, IsThatOfNoConversion) {
   write_trace(dir.path(), "");
   CollectingSink sink;
   convert_directory(dir.path(), {}, sink);
-  EXPECT_TRUE(text_of(dir / "thread.prv").starts_with("#Paraver (01/01/70 at 00:00):"));
+  EXPECT_TRUE(test::text_of(dir / "thread.prv").starts_with("#Paraver (01/01/70 at 00:00):"));
 }
 
 TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {
@@ -88,7 +87,7 @@ TEST(ProcessNumber, IsLabelledAsItIsShown) {
   trace.write();
   CollectingSink sink;
   convert_directory(dir.path(), {}, sink);
-  const std::string prv = text_of(dir / "cpu.prv"), pcf = text_of(dir / "cpu.pcf");
+  const std::string prv = test::text_of(dir / "cpu.prv"), pcf = test::text_of(dir / "cpu.pcf");
   EXPECT_NE(prv.find(":5:667"), std::string::npos);
   EXPECT_EQ(prv.find(":5:666"), std::string::npos);
   EXPECT_NE(prv.find(":5:802"), std::string::npos);

@@ -34,7 +34,6 @@ namespace fs = std::filesystem;
 
 using test::CollectingSink;
 using test::TempDir;
-using test::text_of;
 
 constexpr uint32_t kCpus = 3;
 constexpr size_t kChunkRecords = 128;
@@ -179,7 +178,7 @@ std::string converted(const std::string &trace, const std::string &to) {
   convert(*source, options, sink);
   EXPECT_EQ(sink.damage(), 0u) << trace << ": "
                                << (sink.reported.empty() ? "" : sink.reported[0].what);
-  return text_of(to + "/thread.prv") + text_of(to + "/cpu.prv");
+  return test::text_of(to + "/thread.prv") + test::text_of(to + "/cpu.prv");
 }
 
 TEST(RotatingTarget, PartsTogetherGiveTheSameTimelineAsAnUnrotatedTrace) {
@@ -223,7 +222,7 @@ TEST(RotatingTarget, OverwritesPartsButNothingOfOthers) {
   EXPECT_FALSE(fs::exists(path + "/0001"));
   EXPECT_FALSE(fs::exists(path + "/0004"));
   EXPECT_FALSE(fs::exists(path + "/0005"));
-  EXPECT_EQ(text_of(path + "/0002/notes"), "mine");
+  EXPECT_EQ(test::text_of(path + "/0002/notes"), "mine");
   EXPECT_FALSE(fs::exists(path + "/0002/part.json"));
   EXPECT_TRUE(fs::exists(path + "/2026"));
   EXPECT_TRUE(fs::exists(traces.dir / "elsewhere/part.json")) << "a link was followed";
@@ -278,7 +277,7 @@ TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
     ASSERT_GE(trace_parts(path).size(), 1u) << pages;
     EXPECT_FALSE(fs::exists(path + "/0001")) << "the oldest of " << pages;
     EXPECT_NE(converted(path, disk.dir / "out"), "") << pages;
-    const std::string events = text_of(trace_parts(path).back() + "/cpu0001.ftr");
+    const std::string events = test::text_of(trace_parts(path).back() + "/cpu0001.ftr");
     ftrace_record end;
     ASSERT_GE(events.size(), sizeof(end)) << pages;
     std::memcpy(&end, events.data() + events.size() - sizeof(end), sizeof(end));

@@ -14,8 +14,8 @@ namespace ovnitrace {
 namespace {
 
 using Key = std::optional<PresharedKey>;
-const Key kNone, kKey = preshared_key("0123456789abcdef"),
-                 kOther = preshared_key("0123456789abcdeg");
+const Key kNoKey, kKey = preshared_key("0123456789abcdef"),
+                  kOther = preshared_key("0123456789abcdeg");
 
 /// Two channels on one connection, driven alternately.
 struct Pair {
@@ -63,7 +63,7 @@ struct Pair {
 };
 
 TEST(TcpChannel, PassesBytesBothWays) {
-  for (const Key &key : {kNone, kKey}) {
+  for (const Key &key : {kNoKey, kKey}) {
     Pair pair(key, key);
     EXPECT_EQ(pair.handshake(), std::pair(std::string(), std::string()));
     EXPECT_EQ(Pair::read(*pair.collector), "nothing");
@@ -88,13 +88,13 @@ TEST(TcpChannel, BothSidesFindAWrongKey) {
 
 // A side that alone has the key learns only that, in words if the other one speaks no TLS.
 TEST(TcpChannel, HasNoPlainTextFallBack) {
-  Pair keyless(kNone, kKey);
+  Pair keyless(kNoKey, kKey);
   EXPECT_EQ(keyless.sender->send("identify"), 8u);
   EXPECT_NE(keyless.handshake().second.find("only senders with its key"), std::string::npos);
   EXPECT_EQ(keyless.collector->send("refuse"), 6u);
   EXPECT_EQ(Pair::read(*keyless.sender), "refuse");
 
-  Pair keyed(kKey, kNone);
+  Pair keyed(kKey, kNoKey);
   bool done = false;
   EXPECT_EQ(Pair::step(*keyed.sender, done), "");
   EXPECT_THROW(Pair::read(*keyed.collector), Error);
@@ -121,7 +121,7 @@ TEST(TcpChannel, RefusesDataThatWasChangedOnTheWay) {
 
 // More than the socket holds: what was not taken goes on where it stopped.
 TEST(TcpChannel, GoesOnWhereTheSocketWasFull) {
-  for (const Key &key : {kNone, kKey}) {
+  for (const Key &key : {kNoKey, kKey}) {
     Pair pair(key, key);
     pair.handshake();
     std::string all;

@@ -28,7 +28,7 @@ protected:
   test::TempDir dir;
   test::CollectingSink sink;
 };
-using Names = std::vector<std::string>;
+using FunctionNames = std::vector<std::string>;
 
 TEST_F(StackTables, GiveFramesFromTheInnermostOutwardWithWhatIsInlined) {
   const StackTable table = read(R"json(,
@@ -42,8 +42,9 @@ TEST_F(StackTables, GiveFramesFromTheInnermostOutwardWithWhatIsInlined) {
       {"pid": 5, "address": 99}],
     "stacks": [{"kernel": [0], "user": [1, 2]}, {"user": [2, 3], "cut": true}])json");
   ASSERT_EQ(table.size(), 2u);
-  EXPECT_EQ(names(table, 1), (Names{"schedule", "libc.so.6+0x1234", "wait()", "go()", "main"}));
-  EXPECT_EQ(names(table, 2), (Names{"wait()", "go()", "main", "[unknown]"}));
+  EXPECT_EQ(names(table, 1),
+            (FunctionNames{"schedule", "libc.so.6+0x1234", "wait()", "go()", "main"}));
+  EXPECT_EQ(names(table, 2), (FunctionNames{"wait()", "go()", "main", "[unknown]"}));
   EXPECT_FALSE(table.is_cut(1));
   EXPECT_TRUE(table.is_cut(2));
   const auto frames = table.frames(1);
@@ -62,7 +63,7 @@ TEST_F(StackTables, SayWhereFramesMayBeMissing) {
   const StackTable table = read(R"json(,
     "stack_frames": [{"function": "read"}, {"missing": true}, {"function": "main"}],
     "stacks": [{"user": [0, 1, 2]}, {"user": [0, 1], "cut": true}])json");
-  EXPECT_EQ(names(table, 1), (Names{"read", "[frames missing]", "main"}));
+  EXPECT_EQ(names(table, 1), (FunctionNames{"read", "[frames missing]", "main"}));
   EXPECT_TRUE(table.frame(table.frames(1)[1]).missing);
   EXPECT_FALSE(table.frame(table.frames(1)[2]).missing);
   EXPECT_EQ(blocked_at(table, 1, 1), std::vector<std::string>{"read"})
@@ -72,7 +73,7 @@ TEST_F(StackTables, SayWhereFramesMayBeMissing) {
 TEST_F(StackTables, KnowNothingOfNumbersThatTheyDoNotHave) {
   const StackTable table =
       read(R"json(, "stack_frames": [{"function": "f"}], "stacks": [{"user": [0]}])json");
-  EXPECT_EQ(names(table, 1), Names{"f"});
+  EXPECT_EQ(names(table, 1), FunctionNames{"f"});
   for (const uint32_t number : {0u, 2u, kNone}) {
     EXPECT_TRUE(table.frames(number).empty());
     EXPECT_FALSE(table.is_cut(number));
@@ -87,7 +88,7 @@ TEST_F(StackTables, LeaveOutWhatIsNotAsItShouldBe) {
     "stacks": [5, {"kernel": 3, "user": [0, 1, 2, 3, -1, "x", 1e9]}, {"user": null}])json");
   ASSERT_EQ(table.size(), 3u);
   EXPECT_TRUE(table.frames(1).empty());
-  EXPECT_EQ(names(table, 2), (Names{"?[31mred?line", "[unknown]", "[unknown]"}));
+  EXPECT_EQ(names(table, 2), (FunctionNames{"?[31mred?line", "[unknown]", "[unknown]"}));
   EXPECT_EQ(table.frame(table.frames(2)[0]).line, 0u);
   EXPECT_TRUE(table.frames(3).empty());
 }

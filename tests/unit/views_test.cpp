@@ -27,7 +27,6 @@ namespace {
 
 using test::CollectingSink;
 using test::TempDir;
-using test::text_of;
 using test::TraceBuilder;
 
 /// Returns what follows a tag on its line; "-" if the tag is missing.
@@ -149,10 +148,10 @@ protected:
     convert_directory(dir.path(), options, sink);
   }
   std::string thread_view(const std::string &name) {
-    return text_of(dir / ("out/cfg/thread/" + name + ".cfg"));
+    return test::text_of(dir / ("out/cfg/thread/" + name + ".cfg"));
   }
   std::string cpu_view(const std::string &name) {
-    return text_of(dir / ("out/cfg/cpu/" + name + ".cfg"));
+    return test::text_of(dir / ("out/cfg/cpu/" + name + ".cfg"));
   }
   std::set<std::string> names(const std::string &folder) {
     std::set<std::string> found;
@@ -170,7 +169,7 @@ TEST_F(Views, OnlyTheViewOfTheArrowsDrawsThem) {
   convert();
   for (const char *folder : {"thread", "cpu"})
     for (const std::string &name : names(folder))
-      EXPECT_EQ(value_of(text_of(dir / ("out/cfg/" + (folder + ("/" + name)))),
+      EXPECT_EQ(value_of(test::text_of(dir / ("out/cfg/" + (folder + ("/" + name)))),
                          "window_comm_lines_enabled"),
                 name == "arrows.cfg" ? "true" : "false")
           << name;
@@ -245,7 +244,7 @@ TEST_F(Views, TheReadmeHasALineForEachViewAndForNothingElse) {
   trace_of_wakeups(3, 5'000'000);
   convert();
   std::set<std::string> listed, written;
-  std::istringstream in(text_of(dir / "out/cfg/README"));
+  std::istringstream in(test::text_of(dir / "out/cfg/README"));
   for (std::string line; std::getline(in, line);)
     if (const size_t end = line.find(".cfg "); end != std::string::npos) {
       EXPECT_GT(line.size(), end + 10) << line;
@@ -309,7 +308,7 @@ TEST_F(OwnViews, KeepTheirNamesBesideAChannelOfThatName) {
   convert(options);
   for (const std::string &view : own) {
     const std::string stem = fs::path(view).stem();
-    EXPECT_NE(value_of(text_of(dir / ("out/cfg/" + view)), "window_name"), "Thread: " + stem);
+    EXPECT_NE(value_of(test::text_of(dir / ("out/cfg/" + view)), "window_name"), "Thread: " + stem);
   }
   size_t of_channels = 0;
   for (const std::string &name : names("thread"))
@@ -369,8 +368,8 @@ TEST_F(Again, ViewsThatTheUserSavedStay) {
   fs::create_directory(dir / "out/cfg/thread/folder.cfg");
   trace(false);
   convert();
-  EXPECT_EQ(text_of(dir / "out/cfg/thread/mine.cfg"), "#ParaverCFG\nwindow_name mine\n");
-  EXPECT_EQ(text_of(dir / "out/cfg/cpu/user-event-0.cfg"), "#ParaverCFG\nwindow_name saved\n");
+  EXPECT_EQ(test::text_of(dir / "out/cfg/thread/mine.cfg"), "#ParaverCFG\nwindow_name mine\n");
+  EXPECT_EQ(test::text_of(dir / "out/cfg/cpu/user-event-0.cfg"), "#ParaverCFG\nwindow_name saved\n");
   for (const char *name : {"copy.cfg", "notes.txt", "link.cfg", "folder.cfg"})
     EXPECT_EQ(names("thread").count(name), 1u) << name;
 }
