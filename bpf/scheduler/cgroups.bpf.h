@@ -39,7 +39,8 @@ struct {
 
 __u32 cgroups_left_out = 0; /* found no free place in chosen_cgroups */
 
-/* 6.1, 7f203bc89eb6 "cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]". */
+/* struct cgroup before 6.1, 7f203bc89eb6 "cgroup: Replace cgroup->ancestor_ids[] with
+ * ->ancestors[]". */
 struct cgroup___ids {
 	__u64 ancestor_ids[1];
 } __attribute__((preserve_access_index));

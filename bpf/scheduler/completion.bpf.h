@@ -9,9 +9,9 @@
 
 #define COMPLETING_PLACE (CAPTURE_DEVICES - 1)
 
-/* Returns a number for what a CPU is doing, in the bits above the place of a device. It stays the
- * same until `current` is switched, or an interrupt comes or returns. An interrupt that comes while
- * a request is being ended wakes threads for its own reasons. */
+/* Returns a number for what a CPU is doing, with the bits of COMPLETING_PLACE clear. The number
+ * changes when `current` is switched, and when an interrupt starts or ends: threads that an
+ * interrupt wakes while a request is being ended are not woken by the request. */
 static __always_inline __u64 stretch_of(struct task_struct *current,
 					enum ftrace_wakeup_context context)
 {

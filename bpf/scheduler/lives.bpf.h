@@ -152,8 +152,9 @@ TWIN_PROG("tp_btf/task_rename", on_rename, 4, struct task_struct *p, const char 
 	    ((__u64 *)name)[1] == ((__u64 *)r.comm)[1])
 		return 0; /* the name that it has */
 	if (!in_region(p)) {
-		/* The snapshot of its process's next region has its name; but a thread that is
-		 * never in a region of its own can still wake or hold one that is. */
+		/* The snapshot at the start of the next region of its process has the name. With
+		 * --region thread, a thread that is never in a region may wake one that is, or hold
+		 * its CPU: its name is sent now. */
 		if (!region_by_thread)
 			return 0;
 		__builtin_memcpy(r.comm, name, sizeof(name));

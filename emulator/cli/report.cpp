@@ -69,7 +69,7 @@ Examples:
                  "a report is HTML: give a name that ends in .html; a browser prints it as PDF");
     check_is_no_stdout(arguments->report.output, "a report is a file for the browser: name it");
     if (arguments->report.against.trace.empty() && !arguments->report.against.mark.empty())
-      throw Error("--align is for --against: name the other run", kExitUsage);
+      throw Error("--align needs --against TRACE", kExitUsage);
     if (!arguments->report.against.trace.empty() && arguments->report.path.query.tid)
       throw Error("--against shows the critical paths of both programs: leave out the TID of "
                   "--critical-path",

@@ -18,7 +18,7 @@ struct CriticalPath;
 
 struct ConvertOptions {
   std::string directory; ///< for the output; made if it is missing
-  /// Whether the directory may be a link. Nothing in it is followed.
+  /// Whether the directory itself may be a link. Links inside it are not followed.
   OutputDirectory::Link link = OutputDirectory::Link::follow;
   bool gzip = false; ///< thread.prv.gz and cpu.prv.gz
   bool lint = false; ///< report every fault, and what must not be at the end of the trace

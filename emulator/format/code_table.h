@@ -112,7 +112,7 @@ constexpr CodeInfo filter(int code, std::string_view name) {
           .par1_fields = kStatus,
           .manual1 = "status",
           .shark = kFilter,
-          .what = "the program called `FTrace_set_filter`: 1 not logged from here on, 0 again"};
+          .what = "`FTrace_set_filter` was called: 1 not logged from here on, 0 logged again"};
 }
 
 // The columns are the members of CodeInfo, in order.
@@ -159,7 +159,7 @@ inline constexpr CodeInfo kRows[] = {
      {About::any_context, Meaning::sleep}, "is switched out blocked"},
     {FTrace_EVT_task_schedule, "task_schedule", event, context, {}, kInheritance, "exec_shadow",
      "exec", {About::context, Meaning::schedule, Mention::wakes},
-     "the scheduler chose exec; exec_shadow runs in its place"},
+     "the scheduler chose the thread `for`; this one runs in its place"},
     {FTrace_EVT_task_timer, "task_timer", event, context, {}, {}, "context", "level",
      {About::context, Meaning::release}, "the next cycle is released"},
     {FTrace_EVT_task_disable, "task_disable", event, context, {}, {}, "", "", kAnyContext,
@@ -311,11 +311,11 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EXT_refill, "EXT_refill", event, context, {}, {}, "", "", {},
      "it was throttled, and its cgroup has CPU quota again", FTRACE_FAMILY_TASK},
     {FTrace_EXT_work, "EXT_work", event, context, {}, kWork, "", "", {},
-     "a kernel worker wakes it next, in a work item that this thread queued", FTRACE_FAMILY_TASK},
+     "a kernel worker wakes it next, in a work item that the thread `queued_by` queued", FTRACE_FAMILY_TASK},
     {FTrace_EXT_work_age, "EXT_work_age", event, context, {}, kWorkAge, "", "", {},
      "how long before the wakeup the work item was queued", FTRACE_FAMILY_TASK},
     {FTrace_EXT_cgroup, "EXT_cgroup", control, context, {}, kCgroup, "", "", {},
-     "number of its cgroup; the TSC is since when, 0 before the capture"},
+     "number of its cgroup; the TSC is when it entered the cgroup, 0 if before the capture"},
     {FTrace_EXT_cgroup_move, "EXT_cgroup_move", event, context, {}, kCgroup, "", "", {},
      "is put into another cgroup, which has this number"},
     {FTrace_EXT_mark, "EXT_mark", event, number, kMark, {}, "", "", {},

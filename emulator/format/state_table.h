@@ -31,7 +31,7 @@ enum class ShownState : uint8_t {
 /// What marks a state for readers who see no colours.
 enum class Pattern : uint8_t { none, hatched, vertical, horizontal, dots };
 
-/// For what a thread in a state waits.
+/// What a thread waits for while it is in a state.
 enum class WaitsFor : uint8_t { nothing, cpu, other };
 
 struct StateInfo {

@@ -20,8 +20,8 @@ namespace ovnitrace {
 /// for.
 class MergedTrace final : public EventSource {
 public:
-  /// `sink` must outlive it. `from`, ns from the start of the trace: events that do not matter to
-  /// the states of threads from then on are skipped where possible.
+  /// `sink` must outlive it. `from`: ns from the start of the trace. Earlier events that do not
+  /// affect the states of threads at `from` may be skipped.
   MergedTrace(std::vector<HostInput> hosts, DiagnosticSink &sink, uint64_t from = 0);
 
   const Catalog &catalog() const override { return catalog_; }

@@ -169,7 +169,7 @@ void parse_value(const Place &place, ChannelDef &def) {
   if (color.absent())
     return;
   if (color.array(3) != 3 || value < 0)
-    color.fail("must be [red, green, blue], for a value that is not negative");
+    color.fail("must be [red, green, blue], and a negative value has no color");
   auto part = [&](size_t i) { return uint8_t(color.item(i).number(0, 255)); };
   def.colors.push_back({value, {part(0), part(1), part(2)}});
 }

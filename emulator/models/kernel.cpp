@@ -118,7 +118,7 @@ Model kernel_model() {
            .values = priority_labels()},
       },
       {
-          {FTrace_EVT_task_dispatch, dispatched, "the reason ends; the priority"},
+          {FTrace_EVT_task_dispatch, dispatched, "the reason ends; the priority is shown"},
           {FTrace_EVT_task_epilogue, switched_out,
            "preempted, yielded or throttled; which thread runs instead"},
           {FTrace_EVT_task_sleep, switched_out, "why it sleeps; which thread runs instead"},

@@ -83,7 +83,7 @@ Model power_model() {
            .scope = Scope::cpu,
            .paint = Paint::gradient},
           {.name = "stolen time",
-           .label = "Time that the hypervisor took from the CPU before the last look (us)",
+           .label = "Time that the hypervisor took from the CPU since the last reading (us)",
            .none = "None, or not known",
            .cpu_type = 502,
            .scope = Scope::cpu,

@@ -37,9 +37,9 @@ Model shadow_model() {
       },
       {
           {FTrace_EVT_task_schedule, schedule,
-           "the thread of the context in parameter 2, if it differs"},
+           "the thread in parameter 2, or 0 if it is the same thread"},
           {FTrace_EVT_inheritance, schedule,
-           "the thread of the context in parameter 2, if it differs"},
+           "the thread in parameter 2, or 0 if it is the same thread"},
           {FTrace_EVT_context_switch, nullptr, "no effect here: it implies a `task_dispatch`",
            false},
       },

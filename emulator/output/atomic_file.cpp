@@ -26,7 +26,7 @@ void refuse_link_to_no_file(const OutputPlace &place) {
   const bool there = fstatat(place.directory, place.name.c_str(), &status, 0) == 0;
   if ((size > 0 && std::string_view(link, size_t(size)) == kProc) ||
       (there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
-    throw Error(place.path + " is no regular file: name a file, which is there when it is whole");
+    throw Error(place.path + " is no regular file: name one, which appears when it is complete");
 }
 
 std::string temporary_name(const std::string &path) {

@@ -49,7 +49,7 @@ public:
   protected:
     ~Taker() = default;
   };
-  /// Receives who had each CPU.
+  /// Receives which thread held each CPU, and when.
   class TurnTaker {
   public:
     /// Takes a time in which one holder had a CPU. The times of a CPU follow each other without a

@@ -229,7 +229,7 @@ TEST(ControlPlan, LimitsAreExact) {
   EXPECT_NE(refusal({chain + ",stop:int3"}), "");
 }
 
-TEST(ControlPlan, TablesOfTheBpfPrograms) {
+TEST(ControlPlan, FillsTheTablesOfTheBpfPrograms) {
   const Plan plan = make_plan({"precond:icount:200:count3,uniform:800:500:5,repeat:2,name:c",
                                "start:magic:7.9,stop:timeout:5:bcast,waitfor:c"});
   ASSERT_EQ(plan.chain_table.size(), 2u);

@@ -78,7 +78,7 @@ TEST(FitMemory, EachPartOfACaptureNeedsItsShare) {
   EXPECT_EQ(needed(options), 112u + 2 * 8 + 2 * 32) << "a flight recorder has no spare chunks";
 }
 
-TEST(FitMemory, TheSmallestSizesAreUsedBeforeItIsRefused) {
+TEST(FitMemory, HalvesRingsAndChunksDownToTheirSmallestSizes) {
   RecordOptions options = usual();
   options.ring_bytes = options.chunk_bytes = 128 << 10;
   fit_memory(options, {}, 2, 113 * kMiB);

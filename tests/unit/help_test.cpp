@@ -158,7 +158,7 @@ TEST_F(Help, AFigureIsSvg) {
 
 TEST_F(Help, AReportIsAlignedWithAnotherRunOnly) {
   EXPECT_EQ(answer({"report", "run1", "--align", "start"}),
-            "ovnitrace: --align is for --against: name the other run");
+            "ovnitrace: --align needs --against TRACE");
 }
 
 TEST_F(Help, AReportOfTwoRunsHasThePathsOfBoth) {

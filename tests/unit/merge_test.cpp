@@ -178,7 +178,7 @@ TEST(Merge, FindsThePeerThatHadTheTidAtThatTime) {
   EXPECT_EQ(name(events[5].peer), "none"); // task_end names no peer
 }
 
-TEST(Open, SaysWhatIsWrong) {
+TEST(Open, NamesTheFaultOfAPathThatIsNoTrace) {
   TempDir dir;
   CollectingSink sink;
   const auto message = [&](const std::string &path) -> std::string {

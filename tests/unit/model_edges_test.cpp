@@ -66,7 +66,7 @@ TEST_F(ModelEdges, ProcessesOfTwoHostsWithOneNumberAreTwo) {
   EXPECT_EQ(cpus.values(2, 5), (std::vector<int64_t>{3}));
 }
 
-TEST_F(ModelEdges, AProgramSpeaksForItsOwnProcessOnItsHostOnly) {
+TEST_F(ModelEdges, EnableActsOnItsOwnProcessOnItsOwnHostOnly) {
   at(1, FTrace_EXT_enable, 0, 0).flush();
   EXPECT_EQ(threads.values(0, 13), (std::vector<int64_t>{1}));
   for (uint32_t other : {1, 2, 3})

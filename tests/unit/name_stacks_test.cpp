@@ -93,7 +93,7 @@ TEST_F(NameStacks, TheTracersOwnFramesAreLeftOut) {
   }
 }
 
-TEST_F(NameStacks, AFunctionBehindTheTracersFramesStays) {
+TEST_F(NameStacks, OnlyTheInnermostFramesOfTheTracerAreRemoved) {
   add({0x1000, 0x2000, 0x3000, 0x1000});
   const NamedStacks all = named("1000 T bpf_prog\n2000 T schedule\n3000 T do_wait\n4000 T end\n");
   EXPECT_EQ(kernel_part(all), (Texts{"schedule", "do_wait", "bpf_prog"})) << "a system call bpf()";

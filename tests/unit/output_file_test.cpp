@@ -47,7 +47,7 @@ TEST(OutputFile, KeepsTheOrderOverManyBuffersAndRewritesTheHeader) {
   }
 }
 
-TEST(OutputFile, GzipHoldsTheSameWithTheHeaderRewritten) {
+TEST(OutputFile, AGzipFileHasTheHeaderThatCloseGives) {
   test::TempDir dir;
   std::string header(200000, 'x'); // more than one stored block of deflate
   for (size_t size : {size_t(0), size_t(1), size_t(3000000)}) {

@@ -120,7 +120,7 @@ TEST(PrvWriter, RandomStreamsAreSortedByTimeAndComplete) {
 
 /// Types and values that share places among the kept texts, that are too long to be kept, and that
 /// are counted and never kept, wherever they are in a line.
-TEST(PrvWriter, EachTextIsThatOfPlainFormatting) {
+TEST(PrvWriter, WritesTheSameTextAsPlainFormatting) {
   const std::vector<uint32_t> types = {1,   2,   222,      222 + 512,  222 + 1024,
                                        999, 300, 70000001, 4294967295, 80000005};
   const std::vector<uint32_t> measured = {222, 222 + 1024, 70000001};

@@ -340,7 +340,7 @@ TEST_F(PageReport, TwoHostsAreOnePage) {
 }
 
 /// What is packed, put together again, is the stream; its sums are those of `info`.
-TEST_F(PageReport, HoldsTheWholeStreamOfAnyTrace) {
+TEST_F(PageReport, HasEverySliceOfRandomTraces) {
   for (unsigned seed = 0; seed < 60; seed++) {
     std::mt19937 random(seed);
     trace = TraceBuilder(dir.path());

@@ -81,7 +81,7 @@ protected:
 
 using Paths = std::vector<std::string>;
 
-TEST_F(CgroupTree, PathsAreThoseOfTheMountOrOfTheHierarchy) {
+TEST_F(CgroupTree, FindsACgroupByItsPathInTheMountOrInTheHierarchy) {
   make("/system.slice/nginx.service");
   const std::vector<CgroupMount> mounts = {{place_, 0}};
   for (const std::string &path :

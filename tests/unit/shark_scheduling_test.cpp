@@ -40,7 +40,7 @@ TEST_F(Shark, AFileThatNamesNoContextHasOneRow) {
 
 // ---- scheduling ----
 
-TEST_F(Shark, TheCpuGoesFromTaskToTask) {
+TEST_F(Shark, AContextSwitchTakesTheCpuFromThePreviousTask) {
   file.at(0).record(FTrace_EVT_trace_start, 40, kNsRate).id(40, 1).id(48, 2);
   file.at(10).record(FTrace_EVT_task_activate, 48);
   file.at(20).record(FTrace_EVT_task_schedule, 48, 48).at(25).context_switch(48);

@@ -81,7 +81,7 @@ TEST_F(UnwindSteps, KnowHowFarAnEntryOfALinkageTableCame) {
   EXPECT_EQ(state.pc, 0x403000u);
 }
 
-TEST_F(UnwindSteps, SayWhatIsGuessed) {
+TEST_F(UnwindSteps, MarkAFrameThatWasGuessed) {
   memory = {{0x7108, 0x402000}, {0x7100, 0x7200}};
   EXPECT_EQ(step(UNWIND_GUESS), STACK_GUESSED);
   EXPECT_EQ(state.pc, 0x402000u);

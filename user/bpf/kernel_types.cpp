@@ -101,9 +101,9 @@ int64_t KernelTypes::preempt_count_distance() const {
   return runqueues && count ? *count - *runqueues : 0;
 }
 
-/// The kernel that counts how often interrupts were disabled remembers, for each CPU, whether they
-/// were enabled before (7.3, a58d7a2f53e8 "irq & spin_lock: Add counted interrupt
-/// disabling/enabling").
+/// Returns the first bit of the count of hardware interrupts in the preempt count. It moved
+/// in 7.3 (a58d7a2f53e8 "irq & spin_lock: Add counted interrupt disabling/enabling"), which also
+/// added the per-CPU variable that is looked up here.
 uint32_t KernelTypes::hardirq_shift() const {
   return per_cpu_offset(types_, "local_interrupt_disable_state") ? 24 : 16;
 }

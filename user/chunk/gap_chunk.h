@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the chunk that stands for older ones, which a trace does not have.
+// Makes the chunk that replaces older chunks which a trace lacks.
 #pragma once
 
 #include "user/chunk/forgotten_states.h"

@@ -52,7 +52,7 @@ struct Chain {
 /// Throws Error with status 2: `what`, then the text with a caret below `where`.
 [[noreturn]] void fail_usage(std::string_view text, Span where, const std::string &what);
 
-/// Reads one chain. What needs other chains or a program (waitfor, symbols) is not looked at.
+/// Reads one chain. Does not check whether the chain of `waitfor` exists, nor look up symbols.
 /// Throws Error with status 2 and a caret.
 Chain parse_chain(std::string_view text);
 

@@ -49,8 +49,8 @@ public:
   /// thread.
   void drop_probes(uint32_t pid, bool now);
   size_t files_needed(size_t places) const;
-  /// Returns whether processes are stopped, in memory that the BPF side reads. A copy of this
-  /// process that fork() makes may write it too.
+  /// Returns the flag that says whether processes are stopped. The BPF side reads it. It is shared
+  /// memory: a child that fork() makes may write it, too.
   volatile bool *holds();
   /// When it returns, no process is stopped any more for what it forks, executes or loads.
   void stop_holding();

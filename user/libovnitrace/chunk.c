@@ -123,7 +123,7 @@ static void settle_after_fork(struct ovt_chunk *chunk)
 		atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);
 		ovt_chunk_unclaim(chunk, &chunk->claim);
 	}
-	/* The thread that filled the chunk may not have come to log trace_stop. */
+	/* The thread that filled the chunk may not have logged trace_stop before the fork. */
 	if (ovt_chunk_mode(chunk) == FTRACE_CHUNK_FLAG_STOP && ovt_chunk_is_full(chunk) &&
 	    !chunk->compressed && !has_trace_stop(&chunk->emergency)) {
 		atomic_store(&chunk->stopped, false);

@@ -81,9 +81,9 @@ static inline bool ovt_chunk_is_full(struct ovt_chunk *chunk)
 FTrace_flags ovt_chunk_flags(struct ovt_chunk *chunk);
 /* Returns whether a chunk may be given these flags by a program: FTRACE_E_FLAGS. */
 int ovt_flags_check(FTrace_flags flags, bool compressed);
-/* Gives a claimed chunk these flags. With FREE it is emptied: FTRACE_E_NOMEM, and nothing has
- * changed. Otherwise, without FULL, it takes events again if it did when it was claimed, or if it
- * is the selected chunk and was FULL only by its flag. */
+/* Sets the flags of a claimed chunk. With FREE, the chunk is emptied; if that fails
+ * (FTRACE_E_NOMEM), nothing has changed. With FULL, it takes no events. With neither, it takes
+ * events if it did when it was claimed, or if it is `selected` and only its flag made it FULL. */
 int ovt_chunk_set_flags(struct ovt_chunk *chunk, FTrace_flags flags, const struct ovt_claim *claim,
 			bool selected);
 

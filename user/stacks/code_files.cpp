@@ -45,8 +45,8 @@ UniqueFd kept(UniqueFd file) {
   return UniqueFd(file ? fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstKeptFile) : -1);
 }
 
-/// Returns whether a text is a build id in hexadecimal digits. It comes from a child that reads
-/// what may be hostile.
+/// Returns whether a text is a build id in hexadecimal digits. The text is not trusted: it comes
+/// from the child that reads files which may be hostile.
 bool is_build_id(const std::string &text) {
   constexpr size_t kLeast = 3, kMost = 128;
   return text.size() >= kLeast && text.size() <= kMost &&

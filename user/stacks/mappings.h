@@ -72,8 +72,8 @@ public:
   void fork(uint32_t pid, uint32_t parent, uint64_t time);
   void exec(uint32_t pid, uint64_t time);
 
-  /// Returns a number for the process that has this pid at `time`, from its fork or execve to the
-  /// next; kNoLife beyond kMost.
+  /// Returns the number of the life of the process that has this pid at `time`. A fork or an execve
+  /// starts a life, which lasts until the next one of the pid. kNoLife if there are kMost lives.
   uint32_t life(uint32_t pid, uint64_t time);
   Place find(uint32_t life, uint64_t time, uint64_t address) const;
   /// Returns everything that is known of a life by now.
