@@ -134,8 +134,8 @@ void add_convert(App app) {
   command
       .add_option(
           "--clock-offsets", arguments->clock_offsets,
-          "For an ovni trace of several hosts: the table of their clock offsets that ovnisync "
-          "wrote (default: clock-offsets.txt of the trace)")
+          "Correct the clocks of the traces' hosts by the offsets in this table, which has the "
+          "format of ovnisync")
       .type_name("FILE");
   command.add_flag(kQuiet.names, arguments->quiet,
                    "Print no progress and no summary, only warnings about the trace");
