@@ -116,7 +116,9 @@ void add_convert(App app) {
                    "List all impossible events, and values that were pushed and never popped. Exit "
                    "status: 1 if it lists any; otherwise 3 if the trace has events of models that "
                    "it cannot check");
-  command.add_option("--model", options.model_files, "Use a model of your own (docs/models.md)")
+  command
+      .add_option("--model", options.model_files,
+                  "Also show user events by a model of your own (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
   add_cut_options(command, arguments->cut);
@@ -130,19 +132,21 @@ void add_convert(App app) {
   add_cut_list(command, kCpu.names, "CPU", kTraceCpus, arguments->cut.cut.cpus,
                "Only these CPUs in cpu.prv");
   command
-      .add_option("--clock-offsets", arguments->clock_offsets,
-                  "Use this table of the offsets of several hosts' clocks, as ovnisync writes it")
+      .add_option(
+          "--clock-offsets", arguments->clock_offsets,
+          "Correct the clocks of the traces' hosts by the offsets in this table, which has the "
+          "format of ovnisync")
       .type_name("FILE");
   command.add_flag(kQuiet.names, arguments->quiet,
                    "Print no progress and no summary, only warnings about the trace");
   command.footer(R"(
 Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a
 view of cfg/; cfg/README lists them. Views of an earlier conversion are removed from cfg/. Views
-that you saved under other names stay. With --from, that time is time 0 of the timelines. --pid,
---tid, --comm, --cpu and --model can be given more than once.
+that you saved under other names stay. The time of --from is time 0 of the timelines. --pid, --tid,
+--comm, --cpu and --model can be given more than once.
 
-The files of a trace in its own directory are replaced. Any other directory that is not empty is
-refused without -f.
+In the trace directory, the files of an earlier conversion are replaced. Any other directory must be
+new or empty, unless you give -f.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still converted.
 

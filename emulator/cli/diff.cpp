@@ -122,8 +122,9 @@ void add_diff(App app, const std::vector<std::string> &after) {
   command.usage("ovnitrace diff [OPTIONS] A B\n"
                 "       ovnitrace diff [OPTIONS] A1 A2... -- B1 B2...");
   command
-      .add_option("TRACE", arguments->a,
-                  "Directories of traces, or FTrace files: A and B, or the runs of A")
+      .add_option(
+          "TRACE", arguments->a,
+          "Trace directories or FTrace files: A and B, or the runs of A (those of B follow --)")
       .required();
   command
       .add_option("--section", arguments->query.section,
@@ -131,7 +132,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .type_name("NUMBER");
   add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
-               "the one that ran longest");
+               "the thread of this name that ran longest");
   command
       .add_option("--match", arguments->matches,
                   "Treat threads or processes named OLD in A as those named NEW in B; can be given "
@@ -152,14 +153,14 @@ void add_diff(App app, const std::vector<std::string> &after) {
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command
       .add_option(kTo.names, arguments->to,
-                  "Write the stacks of both for a differential flame graph: folded")
+                  "Write the stacks of both runs, for a differential flame graph. FORMAT is folded")
       .type_name("FORMAT")
       .one_of({"folded"});
   add_terminal_options(command);
   command.footer(R"(
 The first lines list conditions that differ between the runs. A sentence divides the change of the
 wall time among the causes on the critical path. The tables show each cause, and the time of each
-group of threads. Threads are matched by process and name, with digits replaced.
+group of threads. Threads are matched by process and name. Numbers in names may differ.
 
 Five runs of each side are enough for a verdict. A change with ~ may be chance.
 

@@ -131,8 +131,8 @@ void add_export(App app) {
   command
       .add_option_function<std::vector<std::string>>(
           kTo.names, set,
-          "The format, one of those below. Give --to a second time, with a TIME, to end the part, "
-          "as in --to sqlite --from 1.5s --to 2s")
+          "The format, one of those below. A second --to ends the part of the trace, as in "
+          "--to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
       .values(format_words())
       .allow_extra_args(false);
@@ -155,7 +155,7 @@ void add_export(App app) {
   command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
 docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
-standard output. --to ovni takes several traces, and each becomes a loom; it cannot export a part.
+standard output. --to ovni takes several traces, and writes each whole, as one loom (host) of ovni.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 

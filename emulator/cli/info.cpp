@@ -96,15 +96,15 @@ void add_info(App app) {
   command.footer(fmt::format(R"(
 The table of threads shows, for each thread:
 
-    RUNNING to UNKNOWN  its time in each state. UNKNOWN: the trace does not say what the thread did,
+  RUNNING to UNKNOWN  its time in each state. UNKNOWN: the trace does not say what the thread did,
                       before its first event or after events were lost
   %                   RUNNING as a share of the thread's life within the part of the trace shown
 {}  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
                       the true value, MAX is exact
   AT                  when its longest wait ended, in seconds from the start of the trace
 
-More tables have the same times by process and by name, which thread preempted or woke which other
-one, the CPUs, and what else was recorded. docs/info.md explains all tables.
+More tables show these times by process and by name, the CPUs, and what else was recorded. They also
+show which thread preempted which, and which woke which. docs/info.md explains all tables.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still summed up.
 

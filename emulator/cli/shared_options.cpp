@@ -38,8 +38,10 @@ void require_free(const std::string &path, bool force, const std::string &in_pla
     return;
   if (!in_place.empty() && fs::equivalent(path, in_place, failed))
     return;
-  throw Error(fmt::format(
-      "{} exists already; choose another with -o, or let it be overwritten with -f", path));
+  const char *forced =
+      fs::is_directory(path, failed) ? "replace an earlier output in it" : "let it be overwritten";
+  throw Error(
+      fmt::format("{} exists already; choose another with -o, or {} with -f", path, forced));
 }
 
 } // namespace ovnitrace

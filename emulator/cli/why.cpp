@@ -172,8 +172,8 @@ void add_why(App app) {
       .one_of(why_sort_words());
   command
       .add_flag("--latency", arguments->latency,
-                "Add the latency share to the table of threads, and sort by it: while n threads "
-                "run, each gets 1/n of the time")
+                "Add the latency share to the table of threads, and sort by it. While n threads "
+                "run at once, each gets 1/n of that time as its share")
       .excludes(command.get_option("--sort"));
   command
       .add_option_function<std::string>(

@@ -105,8 +105,9 @@ TEST(RequireFree, RefusesFilesLinksAndDirectoriesThatHoldAnything) {
   std::filesystem::create_symlink(file, dir / "link");
   std::filesystem::create_symlink("nowhere", dir / "dangling");
   for (const std::string &path : {file, full, dir / "link", dir / "dangling"}) {
-    EXPECT_EQ(refusal(path), path + " exists already; choose another with -o, or let it be "
-                                    "overwritten with -f");
+    const char *forced = path == full ? "replace an earlier output in it" : "let it be overwritten";
+    EXPECT_EQ(refusal(path),
+              path + " exists already; choose another with -o, or " + forced + " with -f");
     EXPECT_EQ(refusal(path, true), "");
   }
   for (const std::string &path : {empty, dir / "none", std::string("-"), std::string("/dev/null"),

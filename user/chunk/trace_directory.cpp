@@ -136,7 +136,7 @@ TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : pat
                             path, reason(errno)));
   if (!made_ && exists != IfExists::overwrite)
     throw Error(fmt::format(
-        "{} exists already; choose another with -o, or let it be overwritten with -f", path));
+        "{} exists already; choose another with -o, or use -f if it is a trace or empty", path));
   open(AT_FDCWD, path.c_str());
 }
 

@@ -44,7 +44,7 @@ void add_collect(App app) {
   const auto arguments = std::make_shared<Arguments>();
   CollectOptions &options = arguments->options;
   const App command =
-      add_unprivileged(app, "collect", "Receive traces that other machines --send, without root");
+      add_unprivileged(app, "collect", "Receive traces that other machines send with --send");
   command
       .add_option(
           "-l,--listen", arguments->listen,

@@ -151,6 +151,10 @@ void add_control(App app, const std::vector<std::string> &command) {
       "of each\n"
       "instruction) and when it hits:\n" +
       types +
+      "\nISA extensions and categories have the names of XED, Intel's instruction decoder, or of "
+      "Zydis.\n"
+      "XED's manual lists its names under xed_extension_enum_t and xed_category_enum_t.\n"
+      "docs/control.md explains chains.\n"
       "\nExample:\n  ovnitrace control --check "
       "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
   control.callback([chains, json, &command] { check(*chains, command, *json); });

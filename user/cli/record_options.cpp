@@ -119,8 +119,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Record these families of events: " + family_names() +
-             " (default: sched,user). A list of names, as irq,signal, or of numbers of the "
-             "S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
+             " (default: sched,user). LIST has names, as irq,signal, or the numbers of families in "
+             "the S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
       .type_name("LIST")
       .values(family_names() + ", all, none");
   app.add_option(
@@ -141,8 +141,8 @@ void add_event_options(App app, RecordArguments &arguments) {
       .type_name("[=LIST]")
       .values(stacks_text(~0u));
   add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
-             "With --stacks: record at most N of the program's functions of each stack, the "
-             "innermost ones (default and maximum: 126)");
+             "With --stacks: record only the innermost N functions of the program in each stack "
+             "(default and maximum: 126)");
   app.add_flag("--debuginfod", options.debuginfod,
                "With --stacks, when the recording ends: fetch debug data that is not on this "
                "machine from the servers in DEBUGINFOD_URLS");
@@ -203,7 +203,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--rotate", arguments.rotate,
          "Begin a new part of the trace after this size on the disk (64M, 1G) or this time (10s, "
-         "5m, 1h): DIR/0001, DIR/0002, … are traces of their own, and DIR is the whole")
+         "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone; DIR is the whole trace")
       .type_name("SIZE|TIME");
   add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
              "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
@@ -211,9 +211,10 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
          "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
-         "exit: a thread has ended. With :GLOB, only threads of this name count, as in "
-         "latency:5ms:redis*. The name of an event, such as task_end or user_event_3: the event is "
-         "recorded. region_stop: a region of --control stops. help: list all")
+         "With "
+         ":GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a thread of "
+         "this name has ended. task_end, user_event_3 or another event: the event is recorded. "
+         "region_stop: a region of --control stops. help: list all")
       .type_name("TRIGGER")
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,

@@ -116,10 +116,11 @@ void add_selection_options(App app, Selection &selection) {
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));
         require_room("--tid", selection.tids.size(), CAPTURE_TARGETS);
       });
-  add_cgroup(app, "-G,--cgroup", "PATH",
-             "Only threads in this cgroup, or in one inside it: a directory, or a path below the "
-             "root of a hierarchy",
-             selection, [](const std::string &path) { return cgroup_at(path, cgroup_mounts()); });
+  add_cgroup(
+      app, "-G,--cgroup", "PATH",
+      "Only threads in this cgroup, or in a cgroup inside it. PATH is a directory, or a path "
+      "below the root of a hierarchy",
+      selection, [](const std::string &path) { return cgroup_at(path, cgroup_mounts()); });
   add_cgroup(app, "--unit", "NAME", "Only threads of this unit of systemd, as nginx.service",
              selection, cgroup_of_unit);
   add_cgroup(app, "--container", "NAME|ID",

@@ -183,7 +183,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
       .add_option(kOutput.names, arguments->output,
-                  "Write the summary into this file, - to standard output (default: standard "
+                  "Write the summary into this file; - is standard output (default: standard "
                   "error)")
       .type_name("FILE");
   stat_app

@@ -123,7 +123,7 @@ void add_top(App app) {
       "With --batch: print the object of `ovnitrace info --json` for each interval, in "
       "one line (docs/info.md)");
   command.footer(R"(
-Shows the whole machine, or the processes of -p. A line is a thread. For each it shows:
+Shows the whole machine, or the processes of -p. A line is a thread, unless --by says otherwise:
 
   RUN %       its share of the interval on a CPU
   PREEMPT     the share in which it was preempted and waited to get a CPU back
@@ -134,8 +134,8 @@ Shows the whole machine, or the processes of -p. A line is a thread. For each it
   p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
-? lists the keys. Nothing is written, except to memory (/dev/shm) for each interval. Key w writes
-what the flight recorder holds, 8 MiB of events of each CPU, as a trace into the current directory.
+? lists the keys. top keeps the last 8 MiB of events of each CPU in memory, and each interval in
+/dev/shm. Key w writes these events as a trace into the current directory. Nothing else is written.
 
 Examples:
   sudo ovnitrace top

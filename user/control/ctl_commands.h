@@ -19,8 +19,8 @@ inline constexpr CtlCommand kCtlCommands[] = {
     {"save", "", "save what a flight recorder (--buffer last) holds, as a trace of its own"},
     {"pause", "", "record nothing from now on; the trace shows the time as paused"},
     {"resume", "", "record again"},
-    {"stop", "", "end the capture; with --control: make the alarms stop:interactive hit"},
-    {"start", "", "with --control: make the alarms start:interactive hit"},
+    {"stop", "", "end the capture; with --control, only hit each armed stop:interactive alarm"},
+    {"start", "", "with --control: hit each armed start:interactive alarm"},
 };
 
 } // namespace ovnitrace::control
