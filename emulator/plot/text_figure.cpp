@@ -249,7 +249,8 @@ private:
       text_ += fmt::format(" {}: {}\n", info.label, info.meaning);
     }
     if (style_ == TextStyle::plain)
-      text_ += std::string(1, kMixed) + " ran or waited for a CPU, but for less than half of it\n";
+      text_ +=
+          std::string(1, kMixed) + " ran or waited for a CPU for less than half of the column\n";
     if (!figure_.path_of.empty())
       put_path_legend();
     put_mark_legend();
