@@ -162,13 +162,13 @@ TEST_F(PathRows, AFigureHasItAlongTheRows) {
   EXPECT_EQ(figure().rows[0].path,
             (std::vector<uint64_t>{100, 0, 0, 100, 100, 100, 100, 100, 100}));
   EXPECT_EQ(figure().rows[1].path, (std::vector<uint64_t>{0, 100, 100, 0, 0, 0, 0, 0, 0}));
-  EXPECT_NE(test::text_of(figure(), TextStyle::plain).find("critical path abbaaaaaa\n"),
+  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path abbaaaaaa\n"),
             std::string::npos);
   std::string svg = svg_of(figure());
   EXPECT_NE(svg.find("d=\"M1 0H3V2H1z\""), std::string::npos) << svg;
   EXPECT_EQ(svg.find("path elsewhere"), std::string::npos);
   options.rows = 1;
-  EXPECT_NE(test::text_of(figure(), TextStyle::plain).find("critical path a**aaaaaa\n"),
+  EXPECT_NE(text_of(figure(), TextStyle::plain).find("critical path a**aaaaaa\n"),
             std::string::npos);
   EXPECT_NE(svg_of(figure()).find("path elsewhere"), std::string::npos);
   options.path = nullptr;
