@@ -31,11 +31,16 @@ tidy() {
 }
 
 # Joins files to a unit: join UNIT FILE…
-# UNIT.map says where each file starts. An alias that an earlier file declares is left out, because
-# only one of the two would count as used.
+# UNIT.map says where each file starts. Each program keeps its entry under a name of its own. An alias
+# that an earlier file declares is left out, because only one of the two would count as used.
 join() {
   awk -v map="$1.map" '
-    FNR == 1 { print NR - 1, FILENAME >map }
+    FNR == 1 {
+      files++
+      for (i = split("main LLVMFuzzerTestOneInput", entries, " "); i; i--)
+        printf "#undef %s\n#define %s %s%d\n", entries[i], entries[i], entries[i], files
+      print NR - 1 + 4 * files, FILENAME >map
+    }
     /^namespace [a-z]+ = / && declared[$0]++ { $0 = "" }
     { print }' "${@:2}" >"$1"
 }

@@ -45,7 +45,6 @@ awk -v most="${MOST:-20}" '
         names[count] = names[count] " " name
       }
     }
-    if (/ main\(/ || /LLVMFuzzerTestOneInput/) names[count] = names[count] " main LLVMFuzzerTestOneInput"
     line = $0
     gsub(/"([^"\\]|\\.)*"/, "", line)
     before = ""

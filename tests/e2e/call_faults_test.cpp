@@ -246,7 +246,7 @@ protected:
           outcome.err.find("cannot remove") == std::string::npos)
         return "it left " + name;
     if (error == kShortCount || (error == EINTR && point.kind != "connect"))
-      return "a call that can be continued was not";
+      return "a call that can be continued was not" + difference(clean, left);
     // SQLite and libbpf try other ways after a failed call, and then say how the last one ended.
     const bool own_words =
         outcome.err.find("cannot write the database") != std::string::npos ||
@@ -297,10 +297,16 @@ TEST_P(CallFaults, AreReportedOrMakeNoDifference) {
   for (const CallPoint &point : points)
     for (const int error : errors_of(point)) {
       const std::string kind = point.kind + " " + name_of_error(error);
-      const Outcome outcome = run_session(with_failure(command(), log(), point, error));
+      Outcome outcome;
+      std::string what;
+      // Which members trace.json has depends on when threads run. A fault that a failed call causes
+      // is there the second time, too.
+      for (int tries = is_capture() ? 2 : 1; tries; tries = what.empty() ? 0 : tries - 1) {
+        outcome = run_session(with_failure(command(), log(), point, error));
+        what = has_failed(log()) ? fault(clean, outcome, point, error) : "";
+      }
       if (!has_failed(log()))
         continue; // it is one that depends on time
-      const std::string what = fault(clean, outcome, point, error);
       table[kind][what.empty()]++;
       EXPECT_EQ(what, "") << kind << " " << point.nth << " " << point.file << "\nstatus "
                           << outcome.status() << "\n"

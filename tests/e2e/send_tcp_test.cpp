@@ -150,7 +150,8 @@ TEST_F(SendTcp, RefusesAWrongKeyBeforeTheProgramRuns) {
   };
   EXPECT_NE(refusal(keyed.url(), {"--key", other}).find("wrong key"), std::string::npos);
   EXPECT_NE(refusal(keyed.url(), {}).find("only senders with its key"), std::string::npos);
-  EXPECT_NE(refusal(plain.url(), {"--key", key}).find("the collector has no key"), std::string::npos);
+  EXPECT_NE(refusal(plain.url(), {"--key", key}).find("the collector has no key"),
+            std::string::npos);
   EXPECT_NE(refusal(keyed.url(), {"--key", open}).find("others may read"), std::string::npos);
   EXPECT_FALSE(exists(path("ran")));
   EXPECT_TRUE(keyed.traces().empty() && plain.traces().empty());

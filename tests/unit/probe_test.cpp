@@ -27,7 +27,6 @@
 namespace ovnitrace {
 namespace {
 
-
 namespace fs = std::filesystem;
 
 std::string library() {

@@ -369,7 +369,8 @@ TEST_F(Again, ViewsThatTheUserSavedStay) {
   trace(false);
   convert();
   EXPECT_EQ(test::text_of(dir / "out/cfg/thread/mine.cfg"), "#ParaverCFG\nwindow_name mine\n");
-  EXPECT_EQ(test::text_of(dir / "out/cfg/cpu/user-event-0.cfg"), "#ParaverCFG\nwindow_name saved\n");
+  EXPECT_EQ(test::text_of(dir / "out/cfg/cpu/user-event-0.cfg"),
+            "#ParaverCFG\nwindow_name saved\n");
   for (const char *name : {"copy.cfg", "notes.txt", "link.cfg", "folder.cfg"})
     EXPECT_EQ(names("thread").count(name), 1u) << name;
 }
