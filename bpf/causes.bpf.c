@@ -84,8 +84,8 @@ int BPF_PROG(on_block_rq_complete, struct request *rq)
 	return 0;
 }
 
-/* If a device is built on others, its I/O ends while a request of one of the others is being
- * ended. */
+/* A stacked device (dm, md) completes its I/O while a request of a device below it is being
+ * completed. From here on, the stacked device is the one that wakes threads. */
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(on_block_bio_complete, struct request_queue *q, struct bio *bio)
 {

@@ -107,7 +107,7 @@ std::vector<std::string> positionals(const CLI::App &command, const std::vector<
   return rest;
 }
 
-/// Adds what a word without a dash may be.
+/// Adds the values that the positional argument after `given` others can have.
 void add_positional(const CLI::App &command, size_t given, Answer &answer) {
   const auto all =
       command.get_options([](const CLI::Option *one) { return one->get_positional(); });

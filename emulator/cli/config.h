@@ -24,8 +24,8 @@ struct Setting {
 /// Parses the text of `file`. Throws Error with FILE:LINE:COLUMN if it is wrong.
 std::vector<Setting> parse_config(const std::string &file, std::string_view text);
 
-/// Throws Error about the first setting whose command or option `program` does not have. The
-/// command of `program` itself has its name.
+/// Throws Error about the first setting whose command or option `program` does not have. A section
+/// can also name `program` itself.
 void check_config(const CLI::App &program, const std::vector<Setting> &settings);
 
 /// Returns the settings that apply to `command`, one for each option: later files override earlier

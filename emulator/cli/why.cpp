@@ -109,7 +109,8 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
 
 int why(Arguments arguments) {
   if (arguments.json && arguments.options.brief)
-    throw Error("--brief is for the text: the JSON has the answer as `answer`", kExitUsage);
+    throw Error("--brief does not go with --json: the JSON has the short answer as `answer`",
+                kExitUsage);
   if (arguments.path.wanted &&
       (arguments.options.by == WhyBy::process || arguments.options.by == WhyBy::cgroup))
     throw Error("--critical-path takes --by thread or --by name", kExitUsage);

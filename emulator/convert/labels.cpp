@@ -146,7 +146,7 @@ bool is_copy(const ChannelDef &def, TraceKind kind) {
   return kind == TraceKind::cpu && def.scope == Scope::thread;
 }
 
-/// Returns the label of 0. A CPU that shows its running thread may have none.
+/// Returns the label of value 0. On a CPU, 0 can also mean that no thread is running there.
 std::string label_of_none(const ChannelDef &def, TraceKind kind) {
   if (!is_copy(def, kind))
     return def.none;

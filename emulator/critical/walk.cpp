@@ -205,9 +205,9 @@ void Walk::step_unborn(const HistoryRecord &first) {
   put(0, {.cause = Cause::unknown});
 }
 
-/// Goes on with the thread that made a wakeup, which ran then. If it is seen to have left its CPU
-/// before the wakeup, the wakeup has been on its way to the woken thread's CPU since. Returns false
-/// if no thread made the wakeup, or if it did not run during the block.
+/// Continues the path with the waker. If the waker left its CPU before the wakeup, the time in
+/// between is a wait: the wakeup was on its way to the woken thread's CPU. Returns false if no
+/// thread made the wakeup, or if the waker did not run during the block.
 bool Walk::follow(const HistoryRecord &woken, uint64_t floor) {
   const uint32_t waker = woken.waker.thread;
   if (woken.context != FTRACE_WAKER_TASK || waker == kNone)

@@ -22,7 +22,8 @@ bool ends(const ftrace_record &record) {
 
 constexpr uint16_t kVersionOfDifferences = 3; ///< of the extensions: the first that allows them
 
-/// Returns whether only the last record is what TimeRestorer takes for the end of differences.
+/// Returns whether `chunk` is one whole chunk with times, in which no record before the last one
+/// makes TimeRestorer stop.
 bool is_whole_chunk(std::span<const ftrace_record> chunk) {
   return ChunkHeader::starts(chunk) && chunk[kFormat].par1 >= kVersionOfDifferences &&
          chunk[kFormat].par2 == 0 && ends(chunk.back()) &&

@@ -192,7 +192,7 @@ inline constexpr CodeInfo kRows[] = {
      {About::context, Meaning::gets_cpu, Mention::wakes}, "the CPU goes to it"},
     {FTrace_EVT_inheritance, "inheritance", event, maybe_context, {}, kInheritance,
      "exec_shadow", "exec", {About::context, Meaning::schedule, Mention::wakes},
-     "it inherits the priority of the thread `for`, which waits for its mutex; its own context: it no longer inherits"},
+     "it inherits the priority of the thread `for`, which waits for a mutex that it holds; if `for` is its own context, it no longer inherits"},
     // family 6: mutexes
     {FTrace_EVT_mutex_create, "mutex_create", event, maybe_context, {}, {}, "", "", kAnyContext,
      "it creates a mutex"},
@@ -203,7 +203,7 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EVT_mutex_unlock, "mutex_unlock", event, maybe_context, {}, kMutex, "context",
      "mutex", kAnyContext, "it asks the kernel to unlock a mutex"},
     {FTrace_EVT_mutex_unlock_misprint, "mutex_unlock", event, maybe_context, {}, kMutex,
-     "context", "mutex", kAnyContext, "as the manual prints the code: read, never written"},
+     "context", "mutex", kAnyContext, "`mutex_unlock` with the code that the manual prints. ovnitrace reads it, but never writes it"},
     {FTrace_EVT_mutex_wait, "mutex_wait", event, maybe_context, {}, kMutex, "context", "mutex",
      {About::any_context, Meaning::wait}, "it asks the kernel to wait for a mutex or another futex"},
     {FTrace_EVT_mutex_post, "mutex_post", event, maybe_context, {}, kMutex, "context", "mutex",

@@ -32,7 +32,7 @@ void report_missing_records(const HostInput &host, DiagnosticSink &sink) {
     if (chunk.unwritten)
       sink.report({.file = chunk.name,
                    .offset = chunk.records * sizeof(ftrace_record),
-                   .what = fmt::format("{}{} that were captured could not be written, with {}",
+                   .what = fmt::format("{}{} with {} in them could not be written",
                                        chunk.missing ? "there is no such file: " : "",
                                        human_count(chunk.unwritten, "record", "records"),
                                        human_count(chunk.unwritten_events, "event", "events"))});

@@ -69,12 +69,12 @@ void disabled(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, kDisabled);
 }
 
-/// After an execve, the new program has said nothing yet.
+/// After an execve, the new program has called neither function yet.
 void executed(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, 0);
 }
 
-/// Neither has a new process that gets the pid of an old one.
+/// A new process may have the pid of an older one. It has called neither function yet.
 void created(ModelContext &ctx, const Event &event) {
   const ThreadInfo &thread = ctx.system.catalog().threads[event.thread];
   if (thread.tid == thread.pid)

@@ -132,9 +132,9 @@ Model region_model() {
       {},
       {
           {FTrace_EXT_region, region,
-           "punctual: which event, and its marks; start: the chain's number on the thread; stop: 0 "
-           "on the threads of the process, or on "
-           "the thread with --region thread"},
+           "punctual: the event with its flags (`bcast`, open already, other thread); start: the "
+           "chain's number on the thread; stop: 0 on all threads of the process, or, with --region "
+           "thread, on that thread"},
           {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_create, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_dispatch, seen, "the thread is in the region of its process"},

@@ -67,14 +67,13 @@ std::vector<ChannelDef> channels() {
 std::vector<EventDef> events() {
   std::vector<EventDef> all;
   for (uint32_t n = 0; n < kUserEvents; n++)
-    all.push_back(
-        {n << 4 | FTrace_EVT_user_event_0, user_event,
-         n == kSectionBegin
-             ? "sets its channels to parameters 2 and 1; in a capture, pushes it to section"
-         : n == kSectionEnd
-             ? "sets its channels to parameters 2 and 1; in a capture, pops it from section"
-             : "sets its channels to parameters 2 and 1",
-         false});
+    all.push_back({n << 4 | FTrace_EVT_user_event_0, user_event,
+                   n == kSectionBegin ? "sets its channels to parameters 2 and 1; in a capture, "
+                                        "pushes parameter 2 to section"
+                   : n == kSectionEnd ? "sets its channels to parameters 2 and 1; in a capture, "
+                                        "pops parameter 2 from section"
+                                      : "sets its channels to parameters 2 and 1",
+                   false});
   all.push_back({FTrace_EVT_ipoint, ipoint, "punctual: parameter 1 + 1", false});
   return all;
 }

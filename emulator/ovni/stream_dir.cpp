@@ -355,7 +355,7 @@ void Builder::check_clocks() {
   const auto [low, high] = std::minmax_element(starts_.begin(), starts_.end());
   if (!starts_.empty() && *high - *low > kClockGate)
     warn(root_, "streams start more than an hour apart: if their hosts' clocks differ, measure the "
-                "offsets with ovnisync and give the table");
+                "offsets with ovnisync, and put its clock-offsets.txt into the trace");
 }
 
 StreamDir Builder::build(const std::string &clock_offsets) {

@@ -75,8 +75,9 @@ public:
   /// Takes a slice, in the order of their ends. A slice can have length 0.
   virtual void on_slice(const Slice &) {}
   virtual void on_cpu(const CpuSpan &) {}
-  /// Takes a change of a thread's state, CPU or both, before the slice that it ends. Changes of
-  /// every thread are passed from the start of the trace on, whatever the cut.
+  /// Takes a change of a thread's state, its CPU or both. Then on_slice() takes the slice that the
+  /// change ends. Changes of every thread are passed from the start of the trace on, whatever the
+  /// cut.
   virtual void on_change(uint32_t, const StateChange &, uint64_t /*time*/) {}
 };
 

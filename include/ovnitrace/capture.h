@@ -94,8 +94,9 @@ struct sched_record {
 	 (__u64)(kernel) << SCHED_STACK_KERNEL_SHIFT | (__u64)(user) << SCHED_STACK_USER_SHIFT |   \
 	 (__u64)(pid) << SCHED_STACK_PID_SHIFT)
 
-/* How long before a SCHED_KIND_WORK its item was queued: 27 bits of ns or, with the bit above them,
- * of us. The lowest 16 are those of the time's `call`. */
+/* How long before a SCHED_KIND_WORK its item was queued: 27 bits of ns, or of us if
+ * SCHED_WORK_MICROSECONDS is set. The lowest 16 bits are where other records have `call`, the next
+ * ones where they have the reason, then the priority. */
 #define SCHED_WORK_MICROSECONDS (1u << 27)
 #define SCHED_WORK_AGE(call, word)                                                                 \
 	((__u32)(call) | ((__u32)((word) >> SCHED_REASON_SHIFT) & 0xfu) << 16 |                    \

@@ -92,7 +92,7 @@ TEST_P(Completion, OffersFilesAndDirectories) {
   EXPECT_EQ(candidates({"diff", "x", "--", "ad"}).size(), 1u) << "no program follows";
 }
 
-TEST_P(Completion, OffersNothingForATraceThatIsNone) {
+TEST_P(Completion, OffersNothingIfTheTraceDoesNotExist) {
   EXPECT_EQ(candidates({"why", "no/such", "--tid", ""}), Words{});
 }
 

@@ -75,7 +75,7 @@ TEST_F(Timeline, EndsEveryThreadOfAProgramThatJoinsThem) {
 }
 
 // `ovnitrace -- PROGRAM` records and converts.
-TEST_F(Timeline, IsThereAfterOvnitraceItself) {
+TEST_F(Timeline, IsWrittenByOvnitraceWithoutASubcommand) {
   const Outcome outcome =
       run({.argv = {ovnitrace(), "-o", trace(), "--", installed("many_threads"), "20"}});
   EXPECT_EQ(outcome.status(), 0) << outcome.err;

@@ -54,7 +54,7 @@ TEST_F(BlockedAt, IsNotTheSchedulerOfTheKernelWhichEveryThreadIsIn) {
       << "a function of the program may have its name";
 }
 
-TEST_F(BlockedAt, ItsCallersFollowAsManyAsAskedFor) {
+TEST_F(BlockedAt, TheFunctionIsFollowedByAsManyCallersAsAskedFor) {
   EXPECT_EQ(blocked_at(stacks_, 1, 2), (FunctionNames{"pool pool.cpp:40", "main"}));
   EXPECT_EQ(blocked_at(stacks_, 1, 99), (FunctionNames{"pool pool.cpp:40", "main"}));
   EXPECT_EQ(blocked_at(stacks_, 3, 2), (FunctionNames{"futex_wait", "do_syscall_64"}));

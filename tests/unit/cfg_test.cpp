@@ -58,7 +58,7 @@ TEST(Cfg, ColourModesAreThoseThatParaverKnows) {
   EXPECT_EQ(tags_of(window)["window_color_mode"], "window_in_null_gradient_mode");
 }
 
-TEST(Cfg, ValuesWithAColourAreTheWindowsPalette) {
+TEST(Cfg, ColoursOfValuesBecomeThePaletteOfTheWindow) {
   CfgWindow window;
   window.values = {{1, "a", Color{1, 2, 3}}, {2, "b", {}}, {777, "c", Color{255, 0, 255}}};
   auto tags = tags_of(window);

@@ -101,7 +101,7 @@ TEST_F(FtraceSave, ChunkAfterChunkInTheOrderOfSending) {
   EXPECT_EQ(read_records(path).size(), 4u);
 }
 
-TEST_F(FtraceSave, TheClockIsThereOnceAtTheTimeOfTheFirstEvent) {
+TEST_F(FtraceSave, TheClockRecordIsWrittenOnceWithTheTimeOfTheFirstEvent) {
   int chunk = filled(2, 3, CYC);
   std::string path = writer("t.dat");
   EXPECT_EQ(FTrace_send_chunk(chunk, 0, CYC), 0);

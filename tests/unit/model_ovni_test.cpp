@@ -202,7 +202,7 @@ TEST(Snapshot, GivesAnyStateToAnUnknownThread) {
   }
 }
 
-TEST(Snapshot, ReportsNothingOfAThreadThatEventsHaveShown) {
+TEST(Snapshot, IsIgnoredForAThreadThatEventsHaveShown) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 1).at(2).ftrace(FTrace_EXT_snapshot, 0, 0, snapshot(Paused, 0));
   EXPECT_EQ(rig.state(0), Running);

@@ -166,7 +166,7 @@ TEST_F(PerfettoTracks, BlockedSlicesHaveTheirCallstacks) {
       << "the second block has no stack";
 }
 
-TEST_F(PerfettoTracks, AThreadThatWasNeverSeenIsNotSaidToBeLost) {
+TEST_F(PerfettoTracks, AThreadThatWasNeverSeenHasNoSliceOfALostState) {
   trace.cpu(0).at(100).start().id(1, 11, 11, "a").at(150).dispatch(1).at(160).sleep(1);
   trace.cpu(0).id(2, 22, 22, "never").at(200).stop();
   const PerfettoTrace perfetto = exported();

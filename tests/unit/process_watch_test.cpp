@@ -54,7 +54,7 @@ TEST(ProcessWatch, HasANameThatIsFitForAFile) {
     EXPECT_EQ(ProcessWatch(Child(name).pid()).name(), expected);
 }
 
-TEST(ProcessWatch, AHiddenNameOrAnOptionOrNoneIsThePid) {
+TEST(ProcessWatch, ANameWithALeadingDotOrDashOrNoNameBecomesThePid) {
   for (const char *name : {".hidden", "-rf", ""}) {
     const Child child(name);
     EXPECT_EQ(ProcessWatch(child.pid()).name(), "pid" + std::to_string(child.pid())) << name;

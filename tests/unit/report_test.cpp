@@ -83,7 +83,7 @@ TEST_F(PageReport, AThrottledThreadIsThrottledUntilTheRefill) {
                    "300-400 cooling cpu=1 why=21 peer=0", "400-500 running cpu=1 why=0 peer=0"}));
 }
 
-TEST_F(PageReport, EachSliceSaysWhyItStartedAndWhoMadeIt) {
+TEST_F(PageReport, EachSliceHasItsReasonAndTheOtherThread) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2);
   constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 74;

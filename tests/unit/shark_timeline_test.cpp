@@ -79,7 +79,7 @@ TEST_F(Shark, EqualsAStableSortOfRandomRuns) {
   }
 }
 
-TEST_F(Shark, TooManyRunsAreReportedAndStillRead) {
+TEST_F(Shark, APartBeyondTheLimitIsReportedAndStillRead) {
   file.at(0).rate(kNsRate);
   const size_t records = 2 * shark::RunIndex::kMaxRuns + 1000;
   for (size_t i = 0; i < records; i++)

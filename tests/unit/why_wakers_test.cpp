@@ -169,7 +169,7 @@ TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
   EXPECT_EQ(locks[1]["ns"], 7);
 }
 
-TEST_F(WhyWakers, WakeupSumsHaveTheirLatency) {
+TEST_F(WhyWakers, WakeupLatencyIsSummedAndItsLongestIsKept) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   for (const uint64_t late : {10, 30}) {
     cpu.at(100 * late).sleep(1, 22).dispatch(2).at(100 * late + 50).activate(1, 22);

@@ -47,8 +47,8 @@ public:
   /// Returns how many descriptors attach() takes for so many places of one file.
   size_t files_needed(size_t places) const;
   /// Sets the probes for one process, and returns 0 or an errno. After an error, what was attached
-  /// before stays. The kernel changes the code of no other process, except those that the process
-  /// forks. There the program does not run until they are attached to as well.
+  /// before stays. The kernel changes no other process's code, except in children that the process
+  /// forks. In a child, the BPF program runs only after attach() was called for the child, too.
   int attach(const std::string &path, std::span<const UprobeAt> places, uint32_t process);
   /// Returns what was attached for the process.
   UprobeHold take(uint32_t process);

@@ -183,7 +183,7 @@ void Parser::read_value(Alarm &alarm, const Piece &piece) {
   const std::string what = fmt::format("value of {}", alarm.type->name);
   if (piece.text.empty())
     fail(piece.span,
-         fmt::format("the {} is missing: as {}:{}", what, alarm.type->name, alarm.type->example));
+         fmt::format("the {} is missing; write, for example, {}:{}", what, alarm.type->name, alarm.type->example));
   const auto wrong = [&](const char *expected) {
     fail(piece.span, fmt::format("{} is no {}: {} is expected, as {}", quoted(piece.text), what,
                                  expected, alarm.type->example));

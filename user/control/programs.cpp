@@ -249,7 +249,7 @@ control_hit Programs::hit(uint32_t pid, uint32_t tid, uint64_t alarms) const {
   options.ctx_size_in = sizeof(request);
   if (const int error =
           bpf_prog_test_run_opts(bpf_program__fd(skeleton_->object->progs.hit_alarm), &options))
-    fail_bpf("let an alarm of --control hit", error);
+    fail_bpf("run the BPF program that makes an alarm of --control hit", error);
   return request;
 }
 

@@ -60,8 +60,8 @@ enum ovt_put ovt_area_put(struct ovt_area *area, const struct ovt_event *event, 
 		done = overwrite(area, at < slots ? at : at % slots, &record);
 	else
 		write_record(&area->records[at], &record);
-	/* A signal handler may have interrupted this and forked: then this may be the child, which
-	 * has settled the area already. */
+	/* A signal handler may have interrupted this function and forked. If this process is the
+	 * child, the area has been settled already. */
 	if (forks == atomic_load_explicit(&ovt_forks, memory_order_relaxed))
 		atomic_fetch_add_explicit(&area->written, 1, memory_order_release);
 	/* The last one has closed the area, whether or not it found its slot in use. */

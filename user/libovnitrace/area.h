@@ -76,7 +76,7 @@ uint64_t ovt_area_forked(struct ovt_area *area, bool cyclic);
 /* Empties it, and makes it ready or open or neither by `state`; it must be closed and settled. */
 void ovt_area_reset(struct ovt_area *area, uint64_t state);
 
-/* Records that it holds; it must be settled. */
+/* Returns how many records the area holds. It must be settled. */
 uint32_t ovt_area_count(const struct ovt_area *area);
 
 #endif

@@ -98,7 +98,8 @@ static void put_emergency(struct ovt_chunk *chunk, const struct ovt_event *event
 	}
 }
 
-/* Counts a lost event; the first one starts a blackout. False if it need not be lost after all. */
+/* Counts a lost event; the first one starts a blackout. Returns false if another chunk has been
+ * selected meanwhile: then the event is to be tried again. */
 static bool lose(struct ovt_chunk *chunk, uint64_t from)
 {
 	static const struct ovt_event start = {FTrace_EVT_blackout_start, 0, 0};

@@ -325,7 +325,7 @@ void Recorder::notice_losses_somewhere() {
   somewhere_checked_ = now;
 }
 
-/// Events of families that found no room since the last look.
+/// Adds a blackout to each CPU that had no room for events of families since the last call.
 void Recorder::notice_lost_families() {
   for (uint32_t n = 0; families_ && n < cpus_.size(); n++) {
     volatile family_count &count = families_->count(n);
