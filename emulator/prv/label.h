@@ -7,7 +7,7 @@
 
 namespace ovnitrace {
 
-/// Returns `text` as one printable line, without blanks at its ends: Paraver splits lines at blanks.
+/// Returns `text` as one printable line. It has no blanks at its ends: Paraver splits lines there.
 /// Returns `fallback` if nothing is left: Paraver drops an entry without a label.
 std::string one_line_label(std::string_view text, std::string_view fallback);
 
