@@ -215,10 +215,7 @@ Examples:
   ovnitrace why app-20250101-120000 --latency --by name
   ovnitrace why app-20250101-120000 --slowest 3 --section 7
   ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");
-  command.callback([arguments] {
-    if (const int status = why(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return why(*arguments); });
 }
 
 } // namespace ovnitrace

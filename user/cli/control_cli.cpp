@@ -110,8 +110,8 @@ std::string text_of(const Checked &checked) {
 }
 
 /// Prints what can be known of chains without running anything.
-void check(const std::vector<std::string> &chains, const std::vector<std::string> &command,
-           bool json) {
+int check(const std::vector<std::string> &chains, const std::vector<std::string> &command,
+          bool json) {
   Checked checked{.plan = control::make_plan(chains),
                   .program = command.empty() ? "" : command[0],
                   .notes = {},
@@ -126,7 +126,8 @@ void check(const std::vector<std::string> &chains, const std::vector<std::string
   out.flush();
   for (size_t a = 0; a < checked.plan.alarms.size(); a++)
     if (is_missing(checked, a))
-      end_command(kExitFailure);
+      return kExitFailure;
+  return 0;
 }
 
 } // namespace
@@ -157,7 +158,7 @@ void add_control(App app, const std::vector<std::string> &command) {
       "docs/control.md explains chains.\n"
       "\nExample:\n  ovnitrace control --check "
       "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
-  control.callback([chains, json, &command] { check(*chains, command, *json); });
+  control.callback([chains, json, &command] { return check(*chains, command, *json); });
 }
 
 void add_ctl(App app) {
@@ -206,6 +207,7 @@ void add_ctl(App app) {
       line += " --json";
     fmt::print("{}", control::ask(arguments->where, line));
     std::fflush(stdout);
+    return 0;
   });
 }
 

@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
@@ -226,10 +225,7 @@ Examples:
   sudo ovnitrace stat --json -o machine.json -a -d 1
   sudo ovnitrace stat -r 10 -- ./app
   sudo ovnitrace stat -r 10 --against './app --new' -- ./app --old)");
-  stat_app.callback([arguments] {
-    if (const int status = stat(*arguments))
-      end_command(status);
-  });
+  stat_app.callback([arguments] { return stat(*arguments); });
 }
 
 } // namespace ovnitrace
