@@ -59,12 +59,6 @@ void look_at_program(Checked &checked) {
   arming.report_missing("it is armed when something that has it is loaded");
 }
 
-std::string text_of(const Checked &checked, size_t alarm) {
-  const std::string &chain = checked.plan.chains[checked.plan.chain_of[alarm]].text;
-  const control::Span span = checked.plan.alarms[alarm]->span;
-  return printable_line(chain.substr(span.at, span.length));
-}
-
 Json json_of(const Checked &checked) {
   const control::Plan &plan = checked.plan;
   Json root = {
@@ -79,7 +73,7 @@ Json json_of(const Checked &checked) {
     const control::Alarm &alarm = *plan.alarms[a];
     const bool counted = !checked.program.empty() && has_places(alarm);
     root["chains"][plan.chain_of[a]]["alarms"].push_back(
-        {{"text", text_of(checked, a)},
+        {{"text", control::text_of(plan, a)},
          {"means", control::in_words(alarm)},
          {"places", counted ? Json(checked.found[a]) : Json()}});
   }
@@ -101,9 +95,9 @@ std::string text_of(const Checked &checked) {
     text += line + '\n';
   for (size_t a = 0; !checked.program.empty() && a < plan.alarms.size(); a++)
     if (has_places(*plan.alarms[a]))
-      text +=
-          fmt::format("{}: {} {} in {} and its libraries\n", text_of(checked, a), checked.found[a],
-                      checked.found[a] == 1 ? "place" : "places", printable_line(checked.program));
+      text += fmt::format("{}: {} {} in {} and its libraries\n", control::text_of(plan, a),
+                          checked.found[a], checked.found[a] == 1 ? "place" : "places",
+                          printable_line(checked.program));
   for (const std::string &line : checked.advice)
     text += line + '\n';
   return text;

@@ -4,7 +4,6 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
-#include "emulator/base/printable.h"
 #include "user/bpf/preflight.h"
 
 #include <bpf/bpf.h>
@@ -320,12 +319,6 @@ void Controller::look_at(uint32_t pid) {
   }
 }
 
-/// Returns the alarm as the user wrote it.
-std::string Controller::written(uint32_t alarm) const {
-  const Span span = plan_.alarms[alarm]->span;
-  return printable_line(plan_.chains[plan_.chain_of[alarm]].text.substr(span.at, span.length));
-}
-
 std::string Controller::status() const {
   std::string text;
   for (const auto &[tid, pid] : programs_.threads()) {
@@ -359,7 +352,8 @@ std::string Controller::answer(const std::string &command) {
     return fmt::format("error\nno thread waits for {}:interactive now\n", command);
   std::string text = "ok\n";
   for (const auto &[alarm, count] : counted)
-    text += fmt::format("{}: {} of {}\n", written(alarm), count, plan_.alarm_table[alarm].count);
+    text +=
+        fmt::format("{}: {} of {}\n", text_of(plan_, alarm), count, plan_.alarm_table[alarm].count);
   return text;
 }
 
