@@ -5,12 +5,12 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/preflight.h"
+#include "user/chunk/service_thread.h"
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -186,9 +186,7 @@ int Controller::patience(bool parents_may_stop) const {
 }
 
 void Controller::run() {
-  sigset_t all;
-  sigfillset(&all); // they are the main thread's
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  block_signals();
   prctl(PR_SET_KEEPCAPS, 1);
   while (!ending_) {
     std::vector<pollfd> files = {{wake_.get(), POLLIN, 0},
