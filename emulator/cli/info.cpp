@@ -85,11 +85,7 @@ void add_info(App app) {
                   "Print at most N lines of a table, and one with the sum of the rest; 0: all "
                   "(default: 20)")
       .type_name("N")
-      .check([](const std::string &text) {
-        return text.find_first_not_of("0123456789") == text.npos
-                   ? ""
-                   : "'" + text + "' is no number of lines, 0 or more";
-      });
+      .check(wrong_number_of_lines);
   add_terminal_options(command);
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(

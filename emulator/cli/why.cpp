@@ -152,11 +152,7 @@ void add_why(App app) {
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
                   "10 for other tables)")
       .type_name("N")
-      .check([](const std::string &text) {
-        return text.find_first_not_of("0123456789") == text.npos
-                   ? ""
-                   : "'" + text + "' is no number of lines, 0 or more";
-      });
+      .check(wrong_number_of_lines);
   command
       .add_option("--depth", arguments->options.depth,
                   "Where the trace has stacks: name N functions, the one that blocked and its "
