@@ -15,8 +15,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -49,7 +47,8 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   }
   log_bpf_object(skeleton_->object->obj);
   fill_probes();
-  map_counts();
+  counts_ = map_array<volatile family_count>(bpf_map__fd(skeleton_->object->maps.family_counts),
+                                             cpus_, "map the counts of the families");
 }
 
 /// Loads the programs of some families into a skeleton of their own. 0 or an errno; the log says
@@ -80,10 +79,7 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   return -load_skeleton(o->skeleton);
 }
 
-FamilyCapture::~FamilyCapture() {
-  if (counts_)
-    munmap(const_cast<family_count *>(counts_), counts_bytes_);
-}
+FamilyCapture::~FamilyCapture() = default;
 
 /// Makes arrays of all tids only for families that use them. In an LRU map each CPU takes up to
 /// kSpare entries for itself (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET). Without spare entries,
@@ -143,16 +139,6 @@ void FamilyCapture::fill_probes() {
         fail_bpf("give a probe to the BPF program", errno);
       number++;
     }
-}
-
-void FamilyCapture::map_counts() {
-  size_t page = size_t(sysconf(_SC_PAGESIZE));
-  counts_bytes_ = (cpus_ * sizeof(family_count) + page - 1) / page * page;
-  void *memory = mmap(nullptr, counts_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      bpf_map__fd(skeleton_->object->maps.family_counts), 0);
-  if (memory == MAP_FAILED)
-    fail_bpf("map the counts of the families", errno);
-  counts_ = static_cast<volatile family_count *>(memory);
 }
 
 void FamilyCapture::attach() {
