@@ -104,7 +104,7 @@ Capture::Capture(const CaptureParameters &parameters)
   ovnitrace_bpf *o = skeleton_->object = ovnitrace_bpf__open();
   if (!o)
     fail_bpf("open the BPF object", errno);
-  o->rodata->trace_all = trace_all_;
+  describe(*o->rodata);
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->old_hierarchy = old_hierarchy();
@@ -135,8 +135,6 @@ Capture::Capture(const CaptureParameters &parameters)
   if (parameters.stacks & STACKS_WAKEUP)
     bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
   const bool modern = types.tracepoint_arguments("sched_switch") >= 4; // with prev_state, 5.18
-  o->rodata->has_regions = parameters.regions;
-  o->rodata->region_by_thread = parameters.region_by_thread;
   o->rodata->wants_holders = wants_holders(parameters);
   if (parameters.regions)
     bpf_map__set_max_entries(o->maps.regions, CAPTURE_REGIONS);

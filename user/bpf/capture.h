@@ -70,8 +70,12 @@ public:
   /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
   int ring_fd(uint32_t cpu) const { return ring_fds_[cpu].get(); }
   int life_fd() const; ///< ring of CAPTURE_LIFE_BYTES
-  /// Every thread of the machine is traced: there are no filters.
-  bool trace_all() const { return trace_all_; }
+  /// Tells the programs of another object, before it is loaded, what is traced.
+  template <class Rodata> void describe(Rodata &data) const {
+    data.trace_all = trace_all_;
+    data.has_regions = regions_;
+    data.region_by_thread = region_by_thread_;
+  }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
   /// Gives another object, before it is loaded, those of its maps that all objects share. Returns 0
@@ -80,8 +84,6 @@ public:
   int regions_map() const; ///< descriptor of bpf/shared_maps.h's `regions`
   /// Returns false with errno set if the kernel cannot find them now.
   bool find_quota_timers(quota_timers &found) const;
-  bool has_regions() const { return regions_; }
-  bool region_by_thread() const { return region_by_thread_; }
   int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
   /// Ring of cmdline_record, CAPTURE_CMDLINES_BYTES; -1: they are not recorded.
   int cmdlines_fd() const;
@@ -122,7 +124,7 @@ private:
   std::unique_ptr<Skeleton> skeleton_;
   uint32_t cpus_ = 0;
   size_t ring_bytes_ = 0;
-  bool trace_all_ = false;
+  bool trace_all_ = false; ///< every thread of the machine: there are no filters
   bool transitions_ = false;
   Selection selection_;
   bool visits_ = false; ///< living threads are looked for

@@ -60,10 +60,8 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   families_bpf *o = skeleton_->object = families_bpf__open();
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
-  o->rodata->trace_all = capture.trace_all();
+  capture.describe(*o->rodata);
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
-  o->rodata->has_regions = capture.has_regions();
-  o->rodata->region_by_thread = capture.region_by_thread();
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->steal_distance = types.steal_distance();
