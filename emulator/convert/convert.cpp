@@ -8,7 +8,6 @@
 #include "emulator/core/replay.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
-#include "emulator/open/open_trace.h"
 
 #include <algorithm>
 #include <optional>
@@ -215,14 +214,6 @@ ConvertResult convert(EventSource &source, const ConvertOptions &options, Diagno
   ConvertResult result;
   conversion.finish(result);
   return result;
-}
-
-ConvertResult convert_directory(const std::string &path, ConvertOptions options,
-                                DiagnosticSink &sink) {
-  if (options.directory.empty())
-    options.directory = path;
-  std::unique_ptr<EventSource> source = open_trace({{path, 0}}, sink);
-  return convert(*source, options, sink);
 }
 
 } // namespace ovnitrace

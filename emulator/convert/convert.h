@@ -48,8 +48,4 @@ void check_models(const std::vector<std::string> &model_files);
 /// Throws Error and leaves no .prv at its final name.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
 
-/// Converts the trace directory at `path`, into itself if options.directory is empty.
-ConvertResult convert_directory(const std::string &path, ConvertOptions options,
-                                DiagnosticSink &sink);
-
 } // namespace ovnitrace
