@@ -103,11 +103,6 @@ public:
     return true;
   }
 
-  void replayed(std::span<const Event> events) {
-    if (read_ += events.size(); options_.progress)
-      options_.progress(events.back().time, read_);
-  }
-
   void finish(ConvertResult &result) {
     end_instant();
     if (!started_)
@@ -191,7 +186,6 @@ private:
   OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
-  uint64_t read_ = 0;    ///< events
   uint64_t events_ = 0;  ///< in the cut
   bool begun_ = false;   ///< an event at or after the start of the trace was handled
   bool started_ = false; ///< the start of the cut is reached

@@ -25,7 +25,6 @@ struct ConvertOptions {
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   CriticalPath *path = nullptr; ///< borrowed: thread.prv has a row of it, within the cut
-  Progress progress = {};
 };
 
 struct ConvertResult {
