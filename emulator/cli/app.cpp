@@ -144,8 +144,11 @@ void App::before_parsing(const std::function<void()> &run) const {
   app_->preparse_callback([run](size_t) { run(); });
 }
 
-void App::callback(const std::function<void()> &run) const {
-  app_->callback(run);
+void App::callback(const std::function<int()> &run) const {
+  app_->callback([run] {
+    if (const int status = run())
+      throw CLI::RuntimeError(status);
+  });
 }
 
 void App::parse_complete_callback(const std::function<void()> &check) const {

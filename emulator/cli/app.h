@@ -75,7 +75,8 @@ public:
   void usage(const std::string &text = {}) const;
   void footer(const std::string &text) const;
   void before_parsing(const std::function<void()> &run) const;
-  void callback(const std::function<void()> &run) const; ///< called when the command line is parsed
+  /// Calls `run` when the command line is parsed. Its result is the exit status.
+  void callback(const std::function<int()> &run) const;
   void
   parse_complete_callback(const std::function<void()> &check) const; ///< called before callback()
 

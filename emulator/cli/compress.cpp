@@ -36,7 +36,7 @@ void report_done(const std::string &trace, const CompressResult &result, bool de
                decompress ? "" : "; for another level, decompress first (-d)");
 }
 
-void compress_command(const Arguments &arguments) {
+int compress_command(const Arguments &arguments) {
   Warnings warnings;
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
@@ -46,8 +46,7 @@ void compress_command(const Arguments &arguments) {
     report_missing_records(trace, warnings);
   }
   warnings.finish();
-  if (warnings.damage())
-    end_command(kExitFailure);
+  return warnings.damage() ? kExitFailure : 0;
 }
 
 } // namespace
@@ -76,7 +75,7 @@ The exit status is 1 if a part of the trace is missing. The rest is still compre
 Examples:
   ovnitrace compress app-20250101-120000
   ovnitrace compress -d app-20250101-120000)");
-  command.callback([arguments] { compress_command(*arguments); });
+  command.callback([arguments] { return compress_command(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -94,6 +94,7 @@ Examples:
     StdoutWriter out;
     out.write(*json ? json_of(files, rows) : text_of(files, rows));
     out.flush();
+    return 0;
   });
 }
 

@@ -71,7 +71,7 @@ void cut_region(const Arguments &arguments, Cut &cut) {
   cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;
 }
 
-void convert_command(Arguments arguments) {
+int convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
   check_is_no_stdout(options.directory, "a conversion is a directory of files: name it");
   const std::vector<TraceInput> inputs = trace_inputs(arguments.inputs, arguments.clock_offsets);
@@ -89,8 +89,7 @@ void convert_command(Arguments arguments) {
                   [&] { return open_trace(inputs, reported_later); });
   options.path = path ? &*path : nullptr;
   const auto output = arguments.quiet ? ConversionOutput::nothing : ConversionOutput::all;
-  if (int status = run_conversion(inputs, options, output))
-    end_command(status);
+  return run_conversion(inputs, options, output);
 }
 
 } // namespace
@@ -155,7 +154,7 @@ Examples:
   ovnitrace convert app-20250101-120000 -o /tmp/one --pid 4321 --from 1.5s --to 1.6s
   ovnitrace convert --gzip --comm 'worker-*' -o /tmp/workers app-20250101-120000
   ovnitrace convert --lint --model phases.json app-20250101-120000)");
-  command.callback([arguments] { convert_command(*arguments); });
+  command.callback([arguments] { return convert_command(*arguments); });
 }
 
 } // namespace ovnitrace

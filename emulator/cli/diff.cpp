@@ -175,8 +175,7 @@ Examples:
   ovnitrace diff before after --to folded | flamegraph.pl --countname ns > change.svg)");
   command.callback([arguments, after] {
     arguments->b = after;
-    if (const int status = diff(*arguments))
-      end_command(status);
+    return diff(*arguments);
   });
 }
 

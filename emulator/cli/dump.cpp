@@ -24,7 +24,7 @@ struct Arguments {
   CutArguments cut;
 };
 
-void dump(const Arguments &arguments) {
+int dump(const Arguments &arguments) {
   Warnings warnings;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source =
@@ -41,8 +41,7 @@ void dump(const Arguments &arguments) {
   });
   out.flush();
   warnings.finish();
-  if (warnings.damage() && !out.gone())
-    end_command(kExitFailure);
+  return warnings.damage() && !out.gone() ? kExitFailure : 0;
 }
 
 } // namespace
@@ -79,7 +78,7 @@ Examples:
   ovnitrace dump --from 1.5s --to 1.6s --comm 'worker-*' app-20250101-120000
   ovnitrace dump app-20250101-120000 | awk '$3 == "task_epilogue"'
   ovnitrace dump --json app-20250101-120000 | jq -c 'select(.event == "task_epilogue").details')");
-  command.callback([arguments] { dump(*arguments); });
+  command.callback([arguments] { return dump(*arguments); });
 }
 
 } // namespace ovnitrace

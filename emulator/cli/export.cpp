@@ -169,10 +169,7 @@ Examples:
   ovnitrace export --to folded app-20250101-120000 -o - | flamegraph.pl --countname ns > app.svg
   ovnitrace export --to pprof app-20250101-120000
   go tool pprof -top -tagfocus cause=futex app-20250101-120000.pb.gz)");
-  command.callback([arguments] {
-    if (const int status = run_export(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return run_export(*arguments); });
 }
 
 } // namespace ovnitrace

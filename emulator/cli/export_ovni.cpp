@@ -45,12 +45,9 @@ int export_ovni(const ExportArguments &arguments) {
     inputs.push_back({path, 0});
   const std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
 
-  ovni::ExportResult result;
-  {
-    ProgressBar bar(source->catalog());
-    result = ovni::export_trace(*source, directory, warnings, kFaultsReported,
-                                arguments.quiet ? Progress() : bar.progress());
-  }
+  const ReadingProgress progress(!arguments.quiet);
+  const ovni::ExportResult result =
+      ovni::export_trace(*source, directory, warnings, kFaultsReported);
   warnings.finish();
   print_differences(result);
   if (!arguments.quiet)

@@ -23,11 +23,8 @@ template <class Sink> int export_tables(const ExportArguments &arguments) {
   const std::unique_ptr<EventSource> source =
       open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   Sink sink(arguments.output);
-  TableRows rows;
-  {
-    ProgressBar bar(source->catalog(), arguments.cut.to);
-    rows = put_tables(*source, arguments.cut, sink, arguments.quiet ? Progress() : bar.progress());
-  }
+  const ReadingProgress progress(!arguments.quiet, arguments.cut.to);
+  const TableRows rows = put_tables(*source, arguments.cut, sink);
   sink.finish();
   warnings.finish();
   const auto count = [&](TableId table, const char *one, const char *many) {

@@ -42,7 +42,7 @@ std::string counter_help() {
   return text;
 }
 
-void info(const Arguments &arguments) {
+int info(const Arguments &arguments) {
   Warnings warnings;
   const ReadingProgress progress;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
@@ -60,8 +60,7 @@ void info(const Arguments &arguments) {
     out.write(with_headings(text_report(input, options)));
   out.flush();
   warnings.finish();
-  if (warnings.damage() && !out.gone())
-    end_command(kExitFailure);
+  return warnings.damage() && !out.gone() ? kExitFailure : 0;
 }
 
 } // namespace
@@ -86,11 +85,7 @@ void add_info(App app) {
                   "Print at most N lines of a table, and one with the sum of the rest; 0: all "
                   "(default: 20)")
       .type_name("N")
-      .check([](const std::string &text) {
-        return text.find_first_not_of("0123456789") == text.npos
-                   ? ""
-                   : "'" + text + "' is no number of lines, 0 or more";
-      });
+      .check(wrong_number_of_lines);
   add_terminal_options(command);
   command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(
@@ -113,7 +108,7 @@ Examples:
   ovnitrace info --sort latency --top 5 --from 1.5s --to 2s app-20250101-120000
   ovnitrace info --json app-20250101-120000 | jq '.threads[0].time_ns')",
                              counter_help()));
-  command.callback([arguments] { info(*arguments); });
+  command.callback([arguments] { return info(*arguments); });
 }
 
 } // namespace ovnitrace

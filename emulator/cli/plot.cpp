@@ -126,10 +126,7 @@ Examples:
   ovnitrace plot app-20250101-120000
   ovnitrace plot app-20250101-120000 -o app.svg --from 1.5s --to 1.6s --arrows
   ovnitrace plot app-20250101-120000 --comm 'worker-*' --top 8 -o workers.svg)");
-  command.callback([arguments] {
-    if (const int status = plot(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return plot(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -13,12 +13,6 @@ ProgressBar::~ProgressBar() {
     std::fputs("\r\033[K", stderr);
 }
 
-Progress ProgressBar::progress() {
-  if (!isatty(STDERR_FILENO))
-    return {};
-  return [this](uint64_t time, uint64_t events) { update(time, events); };
-}
-
 double ProgressBar::part(uint64_t time) const {
   const uint64_t done = time > begin_ ? std::min(time - begin_, length_) : 0;
   return length_ ? double(done) / double(length_) : 1;

@@ -21,13 +21,11 @@ public:
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
 
-  /// Returns a function that updates it, valid while it lives; empty if stderr is not a terminal.
-  Progress progress();
-
   /// Returns the part of the work, from 0 to 1, that is done when `time` is reached.
   double part(uint64_t time) const;
 
-  /// Draws it again, now and then. The arguments are those of Progress.
+  /// Draws it again, now and then. `time`: of the last event that was read; `events`: how many
+  /// were.
   void update(uint64_t time, uint64_t events);
 
 private:
@@ -38,7 +36,7 @@ private:
   Clock::time_point next_ = start_ + std::chrono::milliseconds(300); ///< short work needs no bar
 };
 
-/// Shows how far traces are read, while it lives: for commands that only read. One at a time.
+/// Shows on a terminal how far traces are read, while it lives. One at a time.
 class ReadingProgress final : public ReadWatcher {
 public:
   /// `shown`: otherwise it does nothing. `to`: as for ProgressBar.

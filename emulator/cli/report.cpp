@@ -75,8 +75,7 @@ Examples:
                   "--critical-path",
                   kExitUsage);
     arguments->report.cut = cut_of(arguments->cut, arguments->trace);
-    if (const int status = run_report(arguments->trace, arguments->report))
-      end_command(status);
+    return run_report(arguments->trace, arguments->report);
   });
 }
 

@@ -243,8 +243,4 @@ App add_unprivileged(App app, const std::string &name, const std::string &descri
   return command;
 }
 
-void end_command(int status) {
-  throw CLI::RuntimeError(status);
-}
-
 } // namespace ovnitrace

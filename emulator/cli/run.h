@@ -21,9 +21,9 @@ inline constexpr std::string_view kCompleteCommand = "__complete";
 std::vector<std::string> take_after_dashes(int &argc, char **argv);
 
 /// Parses the command line, runs its subcommand and returns the exit status. It is 0, 2 for a wrong
-/// command line, the status of an ovnitrace::Error, or 1 for any other failure. Errors are printed
-/// on stderr as "PROGRAM: message" with the name of `program`. A subcommand that has reported a
-/// failure itself calls end_command(). Throws nothing.
+/// command line, the status of an ovnitrace::Error or of a subcommand that has reported a failure
+/// itself, or 1 for any other failure. Errors are printed on stderr as "PROGRAM: message" with the
+/// name of `program`. Throws nothing.
 ///
 /// An unexpected argument may be the program to trace. If no command of `program_commands` was
 /// given (`program` itself is ""), the message suggests that.
@@ -33,8 +33,5 @@ int run_cli(App program, int argc, char **argv,
 /// Adds a subcommand that needs no privilege. Before anything else, it becomes the user who called
 /// sudo and drops every capability.
 App add_unprivileged(App app, const std::string &name, const std::string &description);
-
-/// Ends a command, and the program, from its callback.
-[[noreturn]] void end_command(int status);
 
 } // namespace ovnitrace

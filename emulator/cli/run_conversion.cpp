@@ -61,7 +61,7 @@ std::string conversion_command(const std::string &flags, const std::vector<Trace
   return command;
 }
 
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options,
+int run_conversion(const std::vector<TraceInput> &inputs, const ConvertOptions &options,
                    ConversionOutput output) {
   const auto begin = std::chrono::steady_clock::now();
   Warnings warnings(options.lint ? UINT64_MAX : kFaultsReported);
@@ -70,13 +70,8 @@ int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options
   std::unique_ptr<EventSource> source =
       open_trace(inputs, warnings, needs_all ? 0 : options.cut.from);
 
-  ConvertResult result;
-  {
-    ProgressBar bar(source->catalog(), options.cut.to);
-    if (output != ConversionOutput::nothing)
-      options.progress = bar.progress();
-    result = convert(*source, options, warnings);
-  }
+  const ReadingProgress progress(output != ConversionOutput::nothing, options.cut.to);
+  const ConvertResult result = convert(*source, options, warnings);
   warnings.finish();
   if (output == ConversionOutput::all)
     print_written(options, result, std::chrono::steady_clock::now() - begin);

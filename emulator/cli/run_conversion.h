@@ -19,7 +19,7 @@ enum class ConversionOutput {
 
 /// Converts `inputs` to one timeline in options.directory. Returns 0, or 1 if a part of the input
 /// is damaged (everything else is converted), or if `lint` finds anything impossible. Throws Error.
-int run_conversion(const std::vector<TraceInput> &inputs, ConvertOptions options,
+int run_conversion(const std::vector<TraceInput> &inputs, const ConvertOptions &options,
                    ConversionOutput output);
 
 /// Returns the command for this conversion: "ovnitrace convert", `flags`, models, output, inputs.

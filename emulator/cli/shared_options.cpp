@@ -32,6 +32,12 @@ void add_force(App command, bool &force) {
   command.add_flag(kForce.names, force, "Replace an output that exists");
 }
 
+std::string wrong_number_of_lines(const std::string &text) {
+  return text.find_first_not_of("0123456789") == text.npos
+             ? ""
+             : "'" + text + "' is no number of lines, 0 or more";
+}
+
 void require_free(const std::string &path, bool force, const std::string &in_place) {
   std::error_code failed;
   if (force || path.empty() || path == "-" || !would_be_replaced(path))

@@ -33,6 +33,9 @@ inline constexpr SharedOption kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom
 /// Adds -f, which sets `force`.
 void add_force(App command, bool &force);
 
+/// Returns what is wrong with a number of lines, for Option::check(); empty: nothing.
+std::string wrong_number_of_lines(const std::string &text);
+
 /// Throws Error if something is at `path` that -f would replace: a file, a link, or a directory
 /// that is not empty. A device or a pipe is written to, and `in_place`, the trace itself, is where
 /// its outputs belong.

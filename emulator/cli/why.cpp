@@ -153,11 +153,7 @@ void add_why(App app) {
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
                   "10 for other tables)")
       .type_name("N")
-      .check([](const std::string &text) {
-        return text.find_first_not_of("0123456789") == text.npos
-                   ? ""
-                   : "'" + text + "' is no number of lines, 0 or more";
-      });
+      .check(wrong_number_of_lines);
   command
       .add_option("--depth", arguments->options.depth,
                   "Where the trace has stacks: name N functions, the one that blocked and its "
@@ -216,10 +212,7 @@ Examples:
   ovnitrace why app-20250101-120000 --latency --by name
   ovnitrace why app-20250101-120000 --slowest 3 --section 7
   ovnitrace why --json app-20250101-120000 | jq '.threads[0].waiting')");
-  command.callback([arguments] {
-    if (const int status = why(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return why(*arguments); });
 }
 
 } // namespace ovnitrace

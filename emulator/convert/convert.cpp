@@ -8,7 +8,6 @@
 #include "emulator/core/replay.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
-#include "emulator/open/open_trace.h"
 
 #include <algorithm>
 #include <optional>
@@ -104,11 +103,6 @@ public:
     return true;
   }
 
-  void replayed(std::span<const Event> events) {
-    if (read_ += events.size(); options_.progress)
-      options_.progress(events.back().time, read_);
-  }
-
   void finish(ConvertResult &result) {
     end_instant();
     if (!started_)
@@ -192,7 +186,6 @@ private:
   OutputDirectory directory_;
   PrvRows threads_, cpus_;
   uint64_t now_ = 0;
-  uint64_t read_ = 0;    ///< events
   uint64_t events_ = 0;  ///< in the cut
   bool begun_ = false;   ///< an event at or after the start of the trace was handled
   bool started_ = false; ///< the start of the cut is reached
@@ -215,14 +208,6 @@ ConvertResult convert(EventSource &source, const ConvertOptions &options, Diagno
   ConvertResult result;
   conversion.finish(result);
   return result;
-}
-
-ConvertResult convert_directory(const std::string &path, ConvertOptions options,
-                                DiagnosticSink &sink) {
-  if (options.directory.empty())
-    options.directory = path;
-  std::unique_ptr<EventSource> source = open_trace({{path, 0}}, sink);
-  return convert(*source, options, sink);
 }
 
 } // namespace ovnitrace

@@ -25,7 +25,6 @@ struct ConvertOptions {
   std::vector<std::string> model_files; ///< JSON models, besides those that are built in
   Cut cut = {};
   CriticalPath *path = nullptr; ///< borrowed: thread.prv has a row of it, within the cut
-  Progress progress = {};
 };
 
 struct ConvertResult {
@@ -47,9 +46,5 @@ void check_models(const std::vector<std::string> &model_files);
 /// `sink`; the thread is then set to the state that the event implies, and conversion goes on.
 /// Throws Error and leaves no .prv at its final name.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
-
-/// Converts the trace directory at `path`, into itself if options.directory is empty.
-ConvertResult convert_directory(const std::string &path, ConvertOptions options,
-                                DiagnosticSink &sink);
 
 } // namespace ovnitrace

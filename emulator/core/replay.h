@@ -24,8 +24,6 @@ public:
   void after(const Event &) {}
   /// Prefetches what an event needs that comes soon.
   void prefetch(const Event &) {}
-  /// Takes some successive events after their effects, for progress.
-  void replayed(std::span<const Event>) {}
 };
 
 /// Replays instants in three phases. handle() applies each event of the instant. emit() writes the
@@ -51,7 +49,6 @@ public:
         handle(events[n]);
         part.after(events[n]);
       }
-      part.replayed(events);
     }
     return true;
   }

@@ -8,7 +8,6 @@
 #include "emulator/input/cgroup_history.h"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -176,10 +175,6 @@ public:
   /// Takes a thread that has no further events. Its tid may belong to another one soon.
   virtual void on_ended(uint32_t /*thread*/) {}
 };
-
-/// Is called now and then while a trace is read, with the time of the last event and the number of
-/// events so far. May be empty.
-using Progress = std::function<void(uint64_t time, uint64_t events)>;
 
 /// A trace opened for reading. Opening may read the whole input once, to find the threads. Memory
 /// depends on threads, CPUs and files, never on the number of events.

@@ -16,9 +16,8 @@ namespace {
 class Export final : public ReplayPart, public StateObserver {
 public:
   /// Borrows all.
-  Export(Replay &replay, Exporter &exporter, const Progress &progress)
-      : replay_(replay), exporter_(exporter), progress_(progress),
-        now_(replay.system().catalog().begin) {
+  Export(Replay &replay, Exporter &exporter)
+      : replay_(replay), exporter_(exporter), now_(replay.system().catalog().begin) {
     replay.system().observe(this);
   }
 
@@ -27,10 +26,6 @@ public:
     return true;
   }
   void after(const Event &) { replay_.skip(); } // no channel is written
-  void replayed(std::span<const Event> events) {
-    if (events_ += events.size(); progress_)
-      progress_(now_, events_);
-  }
   void on_change(uint32_t thread, const StateChange &change) override {
     exporter_.change(now_, thread, change.to, change.cpu);
   }
@@ -39,19 +34,17 @@ public:
 private:
   Replay &replay_;
   Exporter &exporter_;
-  const Progress &progress_;
   uint64_t now_; ///< ns: what leads to the states at the start counts as of the start
-  uint64_t events_ = 0;
 };
 
 } // namespace
 
 ExportResult export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
-                          uint64_t faults_reported, const Progress &progress) {
+                          uint64_t faults_reported) {
   StreamStore store(directory);
   Exporter exporter(source.catalog(), store);
   Replay replay(source.catalog(), state_models(), {}, sink, faults_reported);
-  Export part(replay, exporter, progress);
+  Export part(replay, exporter);
   ReadAhead reader(source);
   replay.play(reader, part);
   exporter.finish();

@@ -18,9 +18,9 @@ struct ExportResult {
 
 /// Replays `source` and writes the states and CPUs of its threads to the ovni trace directory
 /// `directory`, which must not exist. Reports what is impossible to `sink`, as convert() does, at
-/// most `faults_reported` times. `progress` may be empty. Throws Error, also if no thread has a
-/// state, and leaves nothing behind.
+/// most `faults_reported` times. Throws Error, also if no thread has a state, and leaves nothing
+/// behind.
 ExportResult export_trace(EventSource &source, const std::string &directory, DiagnosticSink &sink,
-                          uint64_t faults_reported, const Progress &progress);
+                          uint64_t faults_reported);
 
 } // namespace ovnitrace::ovni

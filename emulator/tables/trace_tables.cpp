@@ -12,13 +12,10 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <string>
-#include <utility>
 
 namespace ovnitrace {
 
 namespace {
-
-constexpr uint64_t kProgressEvents = 1 << 14;
 
 Cell text(std::string_view value) {
   return value.empty() ? Cell() : Cell(value);
@@ -40,9 +37,8 @@ Cell value_name(ValueNames names, uint8_t value) {
 
 } // namespace
 
-TraceTables::TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress)
-    : catalog_(catalog), sink_(sink), kept_(kept_threads(cut, catalog)),
-      progress_(std::move(progress)), details_(catalog) {}
+TraceTables::TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink)
+    : catalog_(catalog), sink_(sink), kept_(kept_threads(cut, catalog)), details_(catalog) {}
 
 void TraceTables::put(TableId table, std::span<const Cell> cells) {
   sink_.row(table, cells);
@@ -109,9 +105,6 @@ void TraceTables::on_event(const Event &event, const System &system) {
                         name.empty() ? event_name(event.kind) : std::string_view(name),
                         json == "{}" ? Cell() : Cell(json)};
   put(TableId::event, cells);
-  const uint64_t events = rows_[size_t(TableId::event)];
-  if (progress_ && events % kProgressEvents == 0)
-    progress_(event.time, events);
 }
 
 void TraceTables::on_slice(const Slice &slice) {
@@ -133,9 +126,9 @@ void TraceTables::on_slice(const Slice &slice) {
   put(TableId::wakeup, wakeup);
 }
 
-TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink, Progress progress) {
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink) {
   check_cut(cut, source.catalog());
-  TraceTables tables(source.catalog(), cut, sink, std::move(progress));
+  TraceTables tables(source.catalog(), cut, sink);
   tables.put_names();
   replay_slices(source, cut, tables);
   return tables.rows();

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace ovnitrace {
@@ -21,7 +20,7 @@ using TableRows = std::array<uint64_t, kTables>; ///< number of rows, by TableId
 class TraceTables final : public SliceSink {
 public:
   /// Borrows the catalog and the sink. REQUIRES: check_cut() accepts `cut`.
-  TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink, Progress progress = {});
+  TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink);
 
   /// Writes the tables thread and peer. To be called once, before the stream.
   void put_names();
@@ -39,13 +38,12 @@ private:
   const Catalog &catalog_;
   TableSink &sink_;
   const std::vector<uint8_t> kept_; ///< by thread
-  Progress progress_;
   DumpLine details_;
   TableRows rows_{};
 };
 
 /// Replays a trace for its tables: first those of names, then the others. Slices and wakeups are
 /// written when the slice ends. Throws Error.
-TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink, Progress progress = {});
+TableRows put_tables(EventSource &source, const Cut &cut, TableSink &sink);
 
 } // namespace ovnitrace

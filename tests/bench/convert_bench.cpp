@@ -6,7 +6,7 @@
 //
 //   convert_bench [directory [millions of events ...]]
 #include "emulator/base/error.h"
-#include "emulator/convert/convert.h"
+#include "tests/support/convert_directory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions from which threads left their CPUs, in Paraver: emulator/models/callers.
-#include "emulator/convert/convert.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

@@ -75,7 +75,7 @@ TEST(Warnings, OffsetsInACompressedFileSayWhichBytesTheyCount) {
 /// What a command is answered that ends with this.
 std::string answer_to(std::errc error) {
   const RootApp app("", "ovnitrace");
-  app.callback([error] { throw std::system_error(std::make_error_code(error)); });
+  app.callback([error]() -> int { throw std::system_error(std::make_error_code(error)); });
   char name[] = "ovnitrace";
   char *argv[] = {name, nullptr};
   testing::internal::CaptureStderr();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From a trace directory to the files that Paraver loads.
-#include "emulator/convert/convert.h"
 
 #include "emulator/base/error.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/open/open_trace.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Records that a file should have and has not: what is shown where they are missing.
-#include "emulator/convert/convert.h"
 #include "emulator/core/replay.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/input/trace_info.h"
@@ -8,6 +7,7 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

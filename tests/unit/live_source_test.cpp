@@ -143,7 +143,7 @@ Texts dump_of(EventSource &source, const Cut &cut = {}) {
 /// The streams of an export: path and bytes.
 std::map<std::string, std::string> streams_of(EventSource &source, const std::string &path) {
   CollectingSink sink;
-  ovni::export_trace(source, path, sink, 0, {});
+  ovni::export_trace(source, path, sink, 0);
   std::map<std::string, std::string> streams;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(path))
     if (entry.path().extension() == ".obs") {

@@ -2,10 +2,10 @@
 // Files that are missing, or shorter than trace.json says: emulator/input/missing_records.
 #include "emulator/base/error.h"
 #include "emulator/compress/compress_trace.h"
-#include "emulator/convert/convert.h"
 #include "emulator/input/missing_records.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What somebody has planted where a conversion writes.
 #include "emulator/base/error.h"
-#include "emulator/convert/convert.h"
 #include "emulator/output/atomic_file.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"

@@ -240,7 +240,7 @@ void round_trip(uint32_t seed, bool with_blackout) {
 
   CollectingSink sink;
   const auto source = open_trace({{dir / "capture", 0}}, sink);
-  const ovni::ExportResult result = ovni::export_trace(*source, dir / "ovni", sink, 10, {});
+  const ovni::ExportResult result = ovni::export_trace(*source, dir / "ovni", sink, 10);
   EXPECT_EQ(result.faults, 0u) << what;
   EXPECT_EQ(result.counts.conflicts, 0u) << what;
 
@@ -276,7 +276,7 @@ TEST(OvniRoundTrip, MovesTheRightOneOfTwoThreadsWithOneTid) {
   CollectingSink sink;
   const auto capture = open_trace({{dir / "capture", 0}}, sink);
   ASSERT_EQ(capture->catalog().threads.size(), 2u);
-  ovni::export_trace(*capture, dir / "ovni", sink, 10, {});
+  ovni::export_trace(*capture, dir / "ovni", sink, 10);
 
   sink.reported.clear();
   const auto ovni = open_trace({{dir / "ovni", 0}}, sink);

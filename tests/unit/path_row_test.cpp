@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The critical path where it is shown: as a row of thread.prv and as a table.
-#include "emulator/convert/convert.h"
 #include "emulator/convert/path_row.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/plot/svg.h"
 #include "emulator/plot/text_figure.h"
 #include "emulator/why/path_report.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

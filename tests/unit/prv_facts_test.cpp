@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a converted trace says of itself: its date, and the numbers of its processes.
-#include "emulator/convert/convert.h"
 #include "emulator/core/process_number.h"
 #include "emulator/open/open_trace.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

@@ -4,6 +4,7 @@
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/format/code_table.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/temp_dir.h"

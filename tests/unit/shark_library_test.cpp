@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files that libovnitrace writes, converted: the manual's example, and a cyclic chunk.
-#include "emulator/convert/convert.h"
 #include "emulator/open/open_trace.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_codes.h"

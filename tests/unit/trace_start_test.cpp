@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Events that were captured before the start of the trace: they make the states at its start, and
 // nothing else.
-#include "emulator/convert/convert.h"
 #include "emulator/dump/dump_line.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"

@@ -3,8 +3,8 @@
 // earlier conversion are left.
 #include "emulator/convert/views.h"
 
-#include "emulator/convert/convert.h"
 #include "emulator/models/registry.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/project_file.h"

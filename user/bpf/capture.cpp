@@ -67,17 +67,13 @@ template <class Context> int run_once(const bpf_program *program, Context &conte
   return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
 }
 
-} // namespace
-
-namespace {
-
 /// Maps an array of a BPF object. Children do not get it.
-template <class Value> Value *map_for_writing(const bpf_map *map, size_t count) {
-  const size_t bytes = count * sizeof(Value);
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-  if (memory == MAP_FAILED || madvise(memory, bytes, MADV_DONTFORK) != 0)
-    fail_bpf("map the table of unwind rules", errno);
-  return static_cast<Value *>(memory);
+template <class Value> MappedArray<Value> map_for_writing(const bpf_map *map, size_t count) {
+  constexpr const char *kWhat = "map the table of unwind rules";
+  auto values = map_array<Value>(bpf_map__fd(map), count, kWhat);
+  if (madvise(values.get(), values.get_deleter().bytes, MADV_DONTFORK) != 0)
+    fail_bpf(kWhat, errno);
+  return values;
 }
 
 } // namespace
@@ -108,7 +104,7 @@ Capture::Capture(const CaptureParameters &parameters)
   ovnitrace_bpf *o = skeleton_->object = ovnitrace_bpf__open();
   if (!o)
     fail_bpf("open the BPF object", errno);
-  o->rodata->trace_all = trace_all_;
+  describe(*o->rodata);
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->old_hierarchy = old_hierarchy();
@@ -139,8 +135,6 @@ Capture::Capture(const CaptureParameters &parameters)
   if (parameters.stacks & STACKS_WAKEUP)
     bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
   const bool modern = types.tracepoint_arguments("sched_switch") >= 4; // with prev_state, 5.18
-  o->rodata->has_regions = parameters.regions;
-  o->rodata->region_by_thread = parameters.region_by_thread;
   o->rodata->wants_holders = wants_holders(parameters);
   if (parameters.regions)
     bpf_map__set_max_entries(o->maps.regions, CAPTURE_REGIONS);
@@ -182,21 +176,7 @@ Capture::Capture(const CaptureParameters &parameters)
     map_stacks();
 }
 
-Capture::~Capture() {
-  if (rules_)
-    munmap(rules_, UNWIND_RULES * sizeof(unwind_slot));
-  if (asks_)
-    munmap(asks_, UNWIND_ASKS * sizeof(unwind_ask));
-  if (slots_)
-    munmap(const_cast<stack_slot *>(slots_), CAPTURE_STACKS * sizeof(stack_slot));
-  if (life_lost_)
-    munmap(const_cast<uint64_t *>(life_lost_), size_t(sysconf(_SC_PAGESIZE)));
-  if (stages_)
-    munmap(const_cast<cpu_stage *>(stages_), stages_bytes_);
-  for (int fd : ring_fds_)
-    if (fd >= 0)
-      close(fd);
-}
+Capture::~Capture() = default;
 
 void Capture::leave_out_programs() {
   bpf_program *program = nullptr;
@@ -206,7 +186,7 @@ void Capture::leave_out_programs() {
 
 void Capture::create_rings() {
   int rings = bpf_map__fd(skeleton_->object->maps.rings);
-  ring_fds_.assign(cpus_, -1);
+  ring_fds_.resize(cpus_);
   for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
     if (!is_plugged_in(cpu)) {
       log_debug("CPU {} is not there: no ring", cpu);
@@ -216,7 +196,7 @@ void Capture::create_rings() {
                             nullptr);
     if (fd < 0)
       fail_bpf(fmt::format("create a ring buffer of {} bytes for CPU {}", ring_bytes_, cpu), errno);
-    ring_fds_[cpu] = fd;
+    ring_fds_[cpu] = UniqueFd(fd);
     if (bpf_map_update_elem(rings, &cpu, &fd, BPF_ANY) != 0)
       fail_bpf(fmt::format("install the ring buffer of CPU {}", cpu), errno);
     log_debug("CPU {}: a ring of {} bytes", cpu, ring_bytes_);
@@ -224,30 +204,21 @@ void Capture::create_rings() {
 }
 
 void Capture::map_stages() {
-  size_t page = size_t(sysconf(_SC_PAGESIZE));
-  stages_bytes_ = (cpus_ * sizeof(cpu_stage) + page - 1) / page * page;
-  void *memory = mmap(nullptr, stages_bytes_, PROT_READ, MAP_SHARED,
-                      bpf_map__fd(skeleton_->object->maps.stages), 0);
-  if (memory == MAP_FAILED)
-    fail_bpf("map the staging areas", errno);
-  stages_ = static_cast<const volatile cpu_stage *>(memory);
-  memory =
-      mmap(nullptr, page, PROT_READ, MAP_SHARED, bpf_map__fd(skeleton_->object->maps.life_lost), 0);
-  if (memory == MAP_FAILED)
-    fail_bpf("map the count of lost life events", errno);
-  life_lost_ = static_cast<const volatile uint64_t *>(memory);
+  const auto &maps = skeleton_->object->maps;
+  stages_ =
+      map_array<const volatile cpu_stage>(bpf_map__fd(maps.stages), cpus_, "map the staging areas");
+  life_lost_ = map_array<const volatile uint64_t>(bpf_map__fd(maps.life_lost), 1,
+                                                  "map the count of lost life events");
 }
 
 void Capture::map_stacks() {
-  void *memory = mmap(nullptr, CAPTURE_STACKS * sizeof(stack_slot), PROT_READ, MAP_SHARED,
-                      bpf_map__fd(skeleton_->object->maps.stack_slots), 0);
-  if (memory == MAP_FAILED)
-    fail_bpf("map the table of stacks", errno);
-  slots_ = static_cast<const stack_slot *>(memory);
+  const auto &maps = skeleton_->object->maps;
+  slots_ = map_array<const stack_slot>(bpf_map__fd(maps.stack_slots), CAPTURE_STACKS,
+                                       "map the table of stacks");
   if (!unwinds_)
     return;
-  rules_ = map_for_writing<unwind_slot>(skeleton_->object->maps.unwind_rules, UNWIND_RULES);
-  asks_ = map_for_writing<unwind_ask>(skeleton_->object->maps.unwind_asks, UNWIND_ASKS);
+  rules_ = map_for_writing<unwind_slot>(maps.unwind_rules, UNWIND_RULES);
+  asks_ = map_for_writing<unwind_ask>(maps.unwind_asks, UNWIND_ASKS);
 }
 
 int Capture::stack_copies_fd() const {
@@ -364,7 +335,7 @@ uint64_t Capture::cmdlines_lost() const {
 }
 
 uint64_t Capture::life_lost() const {
-  return *life_lost_;
+  return life_lost_[0];
 }
 
 void Capture::await_last_switch() const {

@@ -2,6 +2,8 @@
 // Loads and attaches the BPF side of a capture: rings, staging areas and counters.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+#include "user/bpf/mapped_array.h"
 #include "user/select/selection.h"
 
 #include <ovnitrace/capture.h>
@@ -66,10 +68,14 @@ public:
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
   size_t ring_bytes() const { return ring_bytes_; }
   /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
-  int ring_fd(uint32_t cpu) const { return ring_fds_[cpu]; }
+  int ring_fd(uint32_t cpu) const { return ring_fds_[cpu].get(); }
   int life_fd() const; ///< ring of CAPTURE_LIFE_BYTES
-  /// Every thread of the machine is traced: there are no filters.
-  bool trace_all() const { return trace_all_; }
+  /// Tells the programs of another object, before it is loaded, what is traced.
+  template <class Rodata> void describe(Rodata &data) const {
+    data.trace_all = trace_all_;
+    data.has_regions = regions_;
+    data.region_by_thread = region_by_thread_;
+  }
   /// Bytes in a ring at which its reader is woken.
   uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
   /// Gives another object, before it is loaded, those of its maps that all objects share. Returns 0
@@ -78,8 +84,6 @@ public:
   int regions_map() const; ///< descriptor of bpf/shared_maps.h's `regions`
   /// Returns false with errno set if the kernel cannot find them now.
   bool find_quota_timers(quota_timers &found) const;
-  bool has_regions() const { return regions_; }
-  bool region_by_thread() const { return region_by_thread_; }
   int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
   /// Ring of cmdline_record, CAPTURE_CMDLINES_BYTES; -1: they are not recorded.
   int cmdlines_fd() const;
@@ -102,8 +106,8 @@ public:
   uint32_t stack_depth() const { return stack_depth_; } ///< CaptureParameters::stack_depth
   /// With unwinds(): the table of UNWIND_RULES slots that the kernel side reads, and UNWIND_ASKS
   /// counts of its questions.
-  unwind_slot *unwind_rules() const { return rules_; }
-  unwind_ask *unwind_asks() const { return asks_; }
+  unwind_slot *unwind_rules() const { return rules_.get(); }
+  unwind_ask *unwind_asks() const { return asks_.get(); }
   int stack_copies_fd() const; ///< ring of stack_copy; -1: without unwinds()
   /// Runs of our programs that the kernel skipped because one was running on that CPU already, on
   /// all CPUs together, from the kernel's own counters (bpf_prog_info::recursion_misses).
@@ -120,21 +124,20 @@ private:
   std::unique_ptr<Skeleton> skeleton_;
   uint32_t cpus_ = 0;
   size_t ring_bytes_ = 0;
-  bool trace_all_ = false;
+  bool trace_all_ = false; ///< every thread of the machine: there are no filters
   bool transitions_ = false;
   Selection selection_;
   bool visits_ = false; ///< living threads are looked for
   bool regions_ = false, region_by_thread_ = false, cmdlines_ = false;
   std::atomic<bool> switches_seen_ = false;
-  std::vector<int> ring_fds_;
-  const volatile cpu_stage *stages_ = nullptr;
-  size_t stages_bytes_ = 0;
-  const volatile uint64_t *life_lost_ = nullptr;
+  std::vector<UniqueFd> ring_fds_;
+  MappedArray<const volatile cpu_stage> stages_;
+  MappedArray<const volatile uint64_t> life_lost_; ///< one
   bool unwinds_ = false;
   uint32_t stack_depth_ = CAPTURE_STACK_DEPTH;
-  unwind_slot *rules_ = nullptr;
-  unwind_ask *asks_ = nullptr;
-  const stack_slot *slots_ = nullptr; ///< CAPTURE_STACKS; null: no stacks are taken
+  MappedArray<unwind_slot> rules_;
+  MappedArray<unwind_ask> asks_;
+  MappedArray<const stack_slot> slots_; ///< CAPTURE_STACKS; null: no stacks are taken
 };
 
 } // namespace ovnitrace

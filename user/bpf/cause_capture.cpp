@@ -58,10 +58,8 @@ bool CauseCapture::load(const Capture &capture) {
   causes_bpf *o = skeleton_->object = causes_bpf__open();
   if (!o)
     return false;
-  o->rodata->trace_all = capture.trace_all();
+  capture.describe(*o->rodata);
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
-  o->rodata->has_regions = capture.has_regions();
-  o->rodata->region_by_thread = capture.region_by_thread();
   const KernelTypes types;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);

@@ -15,8 +15,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -49,7 +47,8 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
   }
   log_bpf_object(skeleton_->object->obj);
   fill_probes();
-  map_counts();
+  counts_ = map_array<volatile family_count>(bpf_map__fd(skeleton_->object->maps.family_counts),
+                                             cpus_, "map the counts of the families");
 }
 
 /// Loads the programs of some families into a skeleton of their own. 0 or an errno; the log says
@@ -61,10 +60,8 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   families_bpf *o = skeleton_->object = families_bpf__open();
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
-  o->rodata->trace_all = capture.trace_all();
+  capture.describe(*o->rodata);
   o->rodata->wakeup_watermark = capture.wakeup_watermark();
-  o->rodata->has_regions = capture.has_regions();
-  o->rodata->region_by_thread = capture.region_by_thread();
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->steal_distance = types.steal_distance();
@@ -80,10 +77,7 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   return -load_skeleton(o->skeleton);
 }
 
-FamilyCapture::~FamilyCapture() {
-  if (counts_)
-    munmap(const_cast<family_count *>(counts_), counts_bytes_);
-}
+FamilyCapture::~FamilyCapture() = default;
 
 /// Makes arrays of all tids only for families that use them. In an LRU map each CPU takes up to
 /// kSpare entries for itself (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET). Without spare entries,
@@ -143,16 +137,6 @@ void FamilyCapture::fill_probes() {
         fail_bpf("give a probe to the BPF program", errno);
       number++;
     }
-}
-
-void FamilyCapture::map_counts() {
-  size_t page = size_t(sysconf(_SC_PAGESIZE));
-  counts_bytes_ = (cpus_ * sizeof(family_count) + page - 1) / page * page;
-  void *memory = mmap(nullptr, counts_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      bpf_map__fd(skeleton_->object->maps.family_counts), 0);
-  if (memory == MAP_FAILED)
-    fail_bpf("map the counts of the families", errno);
-  counts_ = static_cast<volatile family_count *>(memory);
 }
 
 void FamilyCapture::attach() {

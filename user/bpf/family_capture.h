@@ -58,7 +58,6 @@ private:
   void choose_probes(FamilySet chosen);
   void fill_probes();
   void attach_probes();
-  void map_counts();
 
   std::unique_ptr<Skeleton> skeleton_;
   FamilySet families_;
@@ -66,8 +65,7 @@ private:
   UprobeLinks links_; ///< before the skeleton they go
   std::vector<std::string> absent_, refused_;
   uint32_t cpus_ = 0;
-  volatile family_count *counts_ = nullptr;
-  size_t counts_bytes_ = 0;
+  MappedArray<volatile family_count> counts_;
 };
 
 } // namespace ovnitrace

@@ -35,9 +35,7 @@ TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
   trigger_bpf *o = skeleton_->object = trigger_bpf__open();
   if (!o)
     fail_bpf("open the BPF programs of --trigger", errno);
-  o->rodata->trace_all = capture.trace_all();
-  o->rodata->has_regions = capture.has_regions();
-  o->rodata->region_by_thread = capture.region_by_thread();
+  capture.describe(*o->rodata);
   std::memcpy(const_cast<trigger_rule *>(&o->rodata->rule), &rule, sizeof rule);
   const bool sees_wakeups = rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_BLOCKED;
   for (bpf_program *program : {o->progs.trigger_on_wakeup, o->progs.trigger_on_wakeup_new})

@@ -15,13 +15,13 @@ namespace {
 /// a machine with more runnable threads than CPUs.
 constexpr int kBackgroundNice = 10;
 
+} // namespace
+
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
-
-} // namespace
 
 void enter_helper_thread() {
   block_signals();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sets priorities and signals of the threads that keep a capture going.
+// Sets priorities and signals of the threads beside the main one.
 #pragma once
 
 namespace ovnitrace {
+
+/// To be called first by a thread that needs none of the below: signals are for the main thread.
+void block_signals();
 
 /// To be called first by a thread that helps but is not needed: a tenth of the share of a CPU that
 /// an ordinary thread has. Blocks signals and drops capabilities, as below.

@@ -75,10 +75,7 @@ void add_collect(App app) {
       "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
       "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
       "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
-  command.callback([arguments] {
-    if (const int status = run(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return run(*arguments); });
 }
 
 } // namespace ovnitrace

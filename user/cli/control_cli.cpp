@@ -59,12 +59,6 @@ void look_at_program(Checked &checked) {
   arming.report_missing("it is armed when something that has it is loaded");
 }
 
-std::string text_of(const Checked &checked, size_t alarm) {
-  const std::string &chain = checked.plan.chains[checked.plan.chain_of[alarm]].text;
-  const control::Span span = checked.plan.alarms[alarm]->span;
-  return printable_line(chain.substr(span.at, span.length));
-}
-
 Json json_of(const Checked &checked) {
   const control::Plan &plan = checked.plan;
   Json root = {
@@ -79,7 +73,7 @@ Json json_of(const Checked &checked) {
     const control::Alarm &alarm = *plan.alarms[a];
     const bool counted = !checked.program.empty() && has_places(alarm);
     root["chains"][plan.chain_of[a]]["alarms"].push_back(
-        {{"text", text_of(checked, a)},
+        {{"text", control::text_of(plan, a)},
          {"means", control::in_words(alarm)},
          {"places", counted ? Json(checked.found[a]) : Json()}});
   }
@@ -101,17 +95,17 @@ std::string text_of(const Checked &checked) {
     text += line + '\n';
   for (size_t a = 0; !checked.program.empty() && a < plan.alarms.size(); a++)
     if (has_places(*plan.alarms[a]))
-      text +=
-          fmt::format("{}: {} {} in {} and its libraries\n", text_of(checked, a), checked.found[a],
-                      checked.found[a] == 1 ? "place" : "places", printable_line(checked.program));
+      text += fmt::format("{}: {} {} in {} and its libraries\n", control::text_of(plan, a),
+                          checked.found[a], checked.found[a] == 1 ? "place" : "places",
+                          printable_line(checked.program));
   for (const std::string &line : checked.advice)
     text += line + '\n';
   return text;
 }
 
 /// Prints what can be known of chains without running anything.
-void check(const std::vector<std::string> &chains, const std::vector<std::string> &command,
-           bool json) {
+int check(const std::vector<std::string> &chains, const std::vector<std::string> &command,
+          bool json) {
   Checked checked{.plan = control::make_plan(chains),
                   .program = command.empty() ? "" : command[0],
                   .notes = {},
@@ -126,7 +120,8 @@ void check(const std::vector<std::string> &chains, const std::vector<std::string
   out.flush();
   for (size_t a = 0; a < checked.plan.alarms.size(); a++)
     if (is_missing(checked, a))
-      end_command(kExitFailure);
+      return kExitFailure;
+  return 0;
 }
 
 } // namespace
@@ -157,7 +152,7 @@ void add_control(App app, const std::vector<std::string> &command) {
       "docs/control.md explains chains.\n"
       "\nExample:\n  ovnitrace control --check "
       "start:enter_func:solve,stop:exit_func:solve,repeat -- ./app");
-  control.callback([chains, json, &command] { check(*chains, command, *json); });
+  control.callback([chains, json, &command] { return check(*chains, command, *json); });
 }
 
 void add_ctl(App app) {
@@ -206,6 +201,7 @@ void add_ctl(App app) {
       line += " --json";
     fmt::print("{}", control::ask(arguments->where, line));
     std::fflush(stdout);
+    return 0;
   });
 }
 

@@ -2,17 +2,13 @@
 #include "user/cli/no_region.h"
 
 #include "emulator/base/printable.h"
-#include "user/control/grammar.h"
+#include "user/control/plan.h"
 
 #include <fmt/format.h>
 
 namespace ovnitrace {
 
 namespace {
-
-std::string text_of(const control::Chain &chain, const control::Alarm &alarm) {
-  return printable_line(chain.text.substr(alarm.span.at, alarm.span.length));
-}
 
 /// Returns the first alarm of a chain that starts a region, with those that must fire before;
 /// empty: none.

@@ -5,7 +5,6 @@
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/run.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
 #include "emulator/cli/shared_options.h"
@@ -153,11 +152,11 @@ int convert_recording(const RecordResult &result, Outputs outputs, bool quiet) {
   }
 }
 
-/// Ends the process. The last line says what is missing in the trace, even with --quiet.
-[[noreturn]] void end_recording(const RecordResult &result, int converted) {
+/// Returns the exit status. The last line says what is missing in the trace, even with --quiet.
+int end_recording(const RecordResult &result, int converted) {
   if (!result.missing.empty())
     print_text(result.missing);
-  end_command(result.exit_status ? result.exit_status : converted);
+  return result.exit_status ? result.exit_status : converted;
 }
 
 /// Refuses options that have no effect with this command.
@@ -198,7 +197,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
   app.parse_complete_callback([app, command] { check_places(app, command); });
   app.callback([app, arguments, outputs] {
     if (!app.named_subcommand().empty() || was_list_of_triggers(*arguments))
-      return;
+      return 0;
     const RecordOptions options = checked(*arguments);
     check_outputs(options, *outputs);
     if (!options.selection.comms.empty() && !options.quiet)
@@ -210,7 +209,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
       print_text(no_region_text(options.control, options.command));
     else if (options.send.empty())
       converted = convert_recording(result, *outputs, options.quiet);
-    end_recording(result, converted);
+    return end_recording(result, converted);
   });
 }
 
@@ -234,19 +233,20 @@ void add_record(App app, const std::vector<std::string> &command) {
       "  sudo ovnitrace record --unit nginx --no-comm 'ssl*' --dry-run");
   record_app.callback([arguments] {
     if (was_list_of_triggers(*arguments))
-      return;
+      return 0;
     const RecordOptions options = checked(*arguments);
     if (arguments->dry_run) {
       const std::vector<listed_thread> threads = list_threads(options);
       drop_privileges(); // for the pager
-      return print_threads(threads, arguments->json);
+      print_threads(threads, arguments->json);
+      return 0;
     }
     const RecordResult result = record(options);
     if (result.no_region)
       print_text(no_region_text(options.control, options.command));
     if (!options.quiet && options.send.empty() && !result.no_region)
       print_uses(result.directory);
-    end_recording(result, 0);
+    return end_recording(result, 0);
   });
 }
 

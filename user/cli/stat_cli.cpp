@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
@@ -51,6 +50,11 @@ void write_out(const std::string &text, const std::string &output) {
     write_text_file(OutputPlace(output), text);
 }
 
+/// Returns the columns of where the summary goes.
+size_t columns_of(const std::string &output) {
+  return terminal_columns(output.empty() ? STDERR_FILENO : output == "-" ? STDOUT_FILENO : -1);
+}
+
 /// Before the program runs: what it was run for must not be lost. Throws Error.
 void check_output(const std::string &output, bool force) {
   if (output.empty() || output == "-")
@@ -70,10 +74,8 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   const std::string nowhere; // the trace is not kept
   const Catalog &catalog = source->catalog();
   const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
-  const int shown_on = arguments.output == "-" ? STDOUT_FILENO : STDERR_FILENO;
   ReportOptions options{.top = arguments.top};
-  options.columns =
-      terminal_columns(arguments.output.empty() || arguments.output == "-" ? shown_on : -1);
+  options.columns = columns_of(arguments.output);
   std::string text = arguments.json ? json_report(input, options) : totals(input, options);
   if (!arguments.json) {
     text += family_tables(input, options);
@@ -91,10 +93,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
 
 /// As the user. Compares the runs with those of the other command, if there are any.
 void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
-  const bool terminal = arguments.output.empty() || arguments.output == "-";
-  const size_t columns = terminal_columns(!terminal                 ? -1
-                                          : arguments.output == "-" ? STDOUT_FILENO
-                                                                    : STDERR_FILENO);
+  const size_t columns = columns_of(arguments.output);
   std::string text;
   const auto take = [&](std::string_view part) { text += part; };
   if (runs.b.empty() && arguments.json)
@@ -226,10 +225,7 @@ Examples:
   sudo ovnitrace stat --json -o machine.json -a -d 1
   sudo ovnitrace stat -r 10 -- ./app
   sudo ovnitrace stat -r 10 --against './app --new' -- ./app --old)");
-  stat_app.callback([arguments] {
-    if (const int status = stat(*arguments))
-      end_command(status);
-  });
+  stat_app.callback([arguments] { return stat(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -6,7 +6,6 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/pager.h"
-#include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/time_option.h"
@@ -142,10 +141,7 @@ Examples:
   sudo ovnitrace top -p nginx --sort latency
   sudo ovnitrace top --batch 1 --by process
   sudo ovnitrace top --batch 60 --json | jq '.threads[0]')");
-  command.callback([arguments] {
-    if (const int status = top(*arguments))
-      end_command(status);
-  });
+  command.callback([arguments] { return top(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -252,16 +252,13 @@ void Arming::report_missing(const std::string &later) const {
   for (size_t a = 0; a < found_.size(); a++) {
     if (!needs_probe(a) || found_[a])
       continue;
-    const Alarm &alarm = *plan_.alarms[a];
-    const std::string what = printable_line(
-        plan_.chains[plan_.chain_of[a]].text.substr(alarm.span.at, alarm.span.length));
     std::string why = why_[a];
     if (why.empty())
       why = "if the function is inlined or the file is stripped, give IMAGE+OFFSET";
     if (!near_[a].empty())
       why += fmt::format("; similar names: {}", fmt::join(near_[a], ", "));
-    say_(fmt::format("--control: no loaded file contains what {} looks for ({}); {}", what, why,
-                     later));
+    say_(fmt::format("--control: no loaded file contains what {} looks for ({}); {}",
+                     text_of(plan_, a), why, later));
   }
 }
 

@@ -4,14 +4,13 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
-#include "emulator/base/printable.h"
 #include "user/bpf/preflight.h"
+#include "user/chunk/service_thread.h"
 
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -187,9 +186,7 @@ int Controller::patience(bool parents_may_stop) const {
 }
 
 void Controller::run() {
-  sigset_t all;
-  sigfillset(&all); // they are the main thread's
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  block_signals();
   prctl(PR_SET_KEEPCAPS, 1);
   while (!ending_) {
     std::vector<pollfd> files = {{wake_.get(), POLLIN, 0},
@@ -320,12 +317,6 @@ void Controller::look_at(uint32_t pid) {
   }
 }
 
-/// Returns the alarm as the user wrote it.
-std::string Controller::written(uint32_t alarm) const {
-  const Span span = plan_.alarms[alarm]->span;
-  return printable_line(plan_.chains[plan_.chain_of[alarm]].text.substr(span.at, span.length));
-}
-
 std::string Controller::status() const {
   std::string text;
   for (const auto &[tid, pid] : programs_.threads()) {
@@ -359,7 +350,8 @@ std::string Controller::answer(const std::string &command) {
     return fmt::format("error\nno thread waits for {}:interactive now\n", command);
   std::string text = "ok\n";
   for (const auto &[alarm, count] : counted)
-    text += fmt::format("{}: {} of {}\n", written(alarm), count, plan_.alarm_table[alarm].count);
+    text +=
+        fmt::format("{}: {} of {}\n", text_of(plan_, alarm), count, plan_.alarm_table[alarm].count);
   return text;
 }
 

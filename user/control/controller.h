@@ -76,7 +76,6 @@ private:
   void chain_finished(uint32_t pid, uint32_t chain);
   uint32_t hit(uint32_t pid, uint32_t tid, uint64_t alarms,
                std::map<uint32_t, uint64_t> *counted = nullptr);
-  std::string written(uint32_t alarm) const;
   void look_at(uint32_t pid);
   std::string answer(const std::string &command);
   std::string status() const;

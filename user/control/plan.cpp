@@ -237,6 +237,14 @@ std::string label(const Chain &chain) {
   return printable_line(chain.name.empty() ? chain.text : chain.name);
 }
 
+std::string text_of(const Chain &chain, const Alarm &alarm) {
+  return printable_line(chain.text.substr(alarm.span.at, alarm.span.length));
+}
+
+std::string text_of(const Plan &plan, size_t alarm) {
+  return text_of(plan.chains[plan.chain_of[alarm]], *plan.alarms[alarm]);
+}
+
 std::string in_words(const Alarm &alarm) {
   if (!alarm.type)
     return describe_uniform(alarm);

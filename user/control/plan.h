@@ -41,6 +41,9 @@ void check_possible(const Plan &plan);
 
 /// What the chain is called where it is shown: its name, or its text.
 std::string label(const Chain &chain);
+/// Returns an alarm as the user wrote it, printable.
+std::string text_of(const Chain &chain, const Alarm &alarm);
+std::string text_of(const Plan &plan, size_t alarm);
 
 /// When the alarm hits and what it does, in words.
 std::string in_words(const Alarm &alarm);

@@ -7,6 +7,7 @@
 #include "user/bpf/preflight.h"
 #include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
+#include "user/chunk/service_thread.h"
 
 #include "control.skel.h"
 
@@ -14,7 +15,6 @@
 #include <bpf/libbpf.h>
 
 #include <linux/membarrier.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -74,9 +74,7 @@ public:
 
 private:
   void run() {
-    sigset_t all;
-    sigfillset(&all); // they are the main thread's
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    block_signals();
     for (std::unique_lock lock(mutex_); !ending_ || !holds_.empty();) {
       there_is_work_.wait(lock, [this] { return ending_ || !holds_.empty(); });
       std::vector<UprobeHold> dropped = std::exchange(holds_, {});

@@ -32,19 +32,15 @@ std::string file_name_of(uint32_t pid) {
 } // namespace
 
 ProcessWatch::ProcessWatch(uint32_t pid) : fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
-  if (fd_ < 0)
+  if (!fd_)
     throw Error(
         fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it",
                     pid, std::strerror(errno)));
   name_ = file_name_of(pid);
 }
 
-ProcessWatch::~ProcessWatch() {
-  close(fd_);
-}
-
 bool ProcessWatch::ended() const {
-  pollfd process = {fd_, POLLIN, 0};
+  pollfd process = {fd_.get(), POLLIN, 0};
   return poll(&process, 1, 0) == 1;
 }
 

@@ -2,6 +2,8 @@
 // Watches a process that is not our child until it ends.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
+
 #include <cstdint>
 #include <string>
 
@@ -12,18 +14,15 @@ public:
   /// Throws Error if there is no such process. A later process with the same pid is never taken for
   /// it.
   explicit ProcessWatch(uint32_t pid);
-  ~ProcessWatch();
-  ProcessWatch(const ProcessWatch &) = delete;
-  ProcessWatch &operator=(const ProcessWatch &) = delete;
 
   bool ended() const;
-  int file() const { return fd_; } ///< can be read (poll(2)) when it has ended
+  int file() const { return fd_.get(); } ///< can be read (poll(2)) when it has ended
   const std::string &name() const {
     return name_;
   } ///< its comm when the watch began, fit for a file name
 
 private:
-  int fd_;
+  UniqueFd fd_;
   std::string name_;
 };
 

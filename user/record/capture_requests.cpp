@@ -2,6 +2,7 @@
 #include "user/record/capture_requests.h"
 
 #include "emulator/base/error.h"
+#include "user/chunk/service_thread.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -94,9 +95,7 @@ void CaptureRequests::wake(unsigned request) {
 }
 
 void CaptureRequests::run(control::CtlSocket &socket) {
-  sigset_t all;
-  sigfillset(&all); // they are the main thread's
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  block_signals();
   std::vector<pollfd> files = {{event_.get(), POLLIN, 0},
                                {timer_.get(), POLLIN, 0},
                                {save_signal_, POLLIN, 0},

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "emulator/base/error.h"
-#include "emulator/convert/convert.h"
 #include "emulator/format/event_names.h"
 #include "emulator/open/open_trace.h"
+#include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/shark_builder.h"
 #include "tests/unit/support/temp_dir.h"
