@@ -19,8 +19,8 @@
 
 namespace ovnitrace::control {
 
-/// Finds the places of alarms in files, and sets probes there. A file is examined once, however many
-/// processes execute it. Each process gets its own probes.
+/// Finds the places of alarms in files, and sets probes there. A file is examined once, however
+/// many processes execute it. Each process gets its own probes.
 class Arming {
 public:
   /// Takes what is to be said to the user, a line each.
