@@ -182,8 +182,8 @@ bool Parser::parse_chain_token(const Piece &word) {
 void Parser::read_value(Alarm &alarm, const Piece &piece) {
   const std::string what = fmt::format("value of {}", alarm.type->name);
   if (piece.text.empty())
-    fail(piece.span,
-         fmt::format("the {} is missing; write, for example, {}:{}", what, alarm.type->name, alarm.type->example));
+    fail(piece.span, fmt::format("the {} is missing; write, for example, {}:{}", what,
+                                 alarm.type->name, alarm.type->example));
   const auto wrong = [&](const char *expected) {
     fail(piece.span, fmt::format("{} is no {}: {} is expected, as {}", quoted(piece.text), what,
                                  expected, alarm.type->example));
