@@ -43,9 +43,9 @@ public:
     return complete;
   }
 
-  /// Notes that a batch was read. Returns how many records were already taken from the staging area.
-  /// They are the first of this batch or, if batches before it were lost (`batch.lost`), the first
-  /// of the lost ones.
+  /// Notes that a batch was read. Returns how many records were already taken from the staging
+  /// area. They are the first of this batch or, if batches before it were lost (`batch.lost`), the
+  /// first of the lost ones.
   uint32_t next_batch(const sched_batch &batch) {
     uint32_t taken = taken_;
     taken_ = 0;
