@@ -35,6 +35,7 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"kernel worker", "In a kernel worker, queued by unknown", palette::series(8)},
     {"spins in sched_yield", "Spins in sched_yield", palette::series(9)},
 }};
+static_assert(!kWords.back().text.empty(), "each cause has words");
 
 const HostInfo &host_of(const PathSegment &segment, const Catalog &catalog) {
   return catalog.hosts[catalog.threads[segment.thread].host];
