@@ -83,9 +83,18 @@ std::string command_meant_by(const std::string &word, const CLI::App &app) {
 /// what follows an option may be its value, and CLI11 has taken it for something else.
 std::vector<std::string> not_expected(const CLI::App &app) {
   std::vector<std::string> extras = app.remaining(true), options;
+  std::erase(extras, "--"); // which separates arguments
   std::copy_if(extras.begin(), extras.end(), std::back_inserter(options),
                [](const std::string &extra) { return extra.starts_with('-') && extra != "-"; });
   return options.empty() ? extras : options;
+}
+
+/// Tells if there are arguments that nothing takes. Where a subcommand is required, CLI11 reports
+/// that none is there, and not the word in its place.
+bool has_unexpected(const CLI::ParseError &error, const CLI::App &app) {
+  if (dynamic_cast<const CLI::RequiredError *>(&error))
+    return app.get_subcommands().empty() && !not_expected(app).empty();
+  return dynamic_cast<const CLI::ExtrasError *>(&error);
 }
 
 /// Returns a hint about arguments that nothing takes: what could have been meant.
@@ -119,7 +128,7 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
 /// Returns the message for a wrong command line. CLI11's "Could not convert: --cpu = x" does not
 /// say what is wrong. CLI11 lists unexpected arguments in reverse.
 std::string message_of(const CLI::ParseError &error, const CLI::App &app) {
-  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
+  if (has_unexpected(error, app)) {
     std::string extras;
     for (const std::string &argument : not_expected(app))
       extras += " " + argument;
@@ -223,7 +232,7 @@ int run_cli(App program, int argc, char **argv,
     if (error.get_exit_code() == 0)
       return print_help(app, error);
     std::string message = message_of(error, app);
-    if (dynamic_cast<const CLI::ExtrasError *>(&error))
+    if (has_unexpected(error, app))
       message += hint_about(app, argc, argv, program_commands);
     return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);
   } catch (const Error &error) {

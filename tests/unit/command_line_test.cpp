@@ -63,6 +63,17 @@ TraceBuilder &whole_trace(TraceBuilder &trace) {
   return trace;
 }
 
+TEST(CommandLine, AWordThatIsNoSubcommandIsNamed) {
+  const Ran misspelt = run({"inof", "run1"}), other = run({"record", "--", "true"}), none = run({});
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_EQ(misspelt.err, "ovnitrace: not expected: inof run1; did you mean `info`?\n"
+                          "Try 'ovnitrace --help'.\n");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_EQ(other.err, "ovnitrace: not expected: record true\nTry 'ovnitrace --help'.\n");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err, "ovnitrace: A subcommand is required\nTry 'ovnitrace --help'.\n");
+}
+
 TEST(CommandLine, SeveralFilesOfOneTracerAreOneTimeline) {
   TempDir dir;
   test::SharkBuilder first, second;
