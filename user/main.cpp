@@ -33,7 +33,7 @@ constexpr const char *kFooter = R"(Examples:
   sudo ovnitrace stat -- ./app              only a summary, no trace
   ovnitrace why run1                        where the time went, who is to blame, what to try
   ovnitrace info run1                       which threads ran, waited, were preempted, how long
-  ovnitrace report run1 --open              the same as a timeline in the browser
+  ovnitrace report run1 --open              the timeline of run1 in the browser
   ovnitrace diff run1 run2                  what made the second run slower
 
 The program runs as the user who called sudo. ovnitrace forwards HUP, INT, QUIT, TERM, ALRM, USR1

@@ -100,7 +100,8 @@ void add_convert(App app) {
   const App command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
   command
       .add_option("TRACE", arguments->inputs,
-                  "Trace directories, or an FTrace file. Several directories become one timeline")
+                  "Trace directories, or a file of the S.Ha.R.K. tracer. Several directories "
+                  "become one timeline")
       .required();
   command
       .add_option(
@@ -117,7 +118,7 @@ void add_convert(App app) {
                    "it cannot check");
   command
       .add_option("--model", options.model_files,
-                  "Also show user events by a model of your own (docs/models.md)")
+                  "Also show user events as timelines that this file defines (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
   add_cut_options(command, arguments->cut);

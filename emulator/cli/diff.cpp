@@ -158,9 +158,10 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .one_of({"folded"});
   add_terminal_options(command);
   command.footer(R"(
-The first lines list conditions that differ between the runs. A sentence divides the change of the
-wall time among the causes on the critical path. The tables show each cause, and the time of each
-group of threads. Threads are matched by process and name. Numbers in names may differ.
+The first lines list conditions that differ between the runs. The next sentence says how much slower
+or faster B is, and how much of that each cause on the critical path explains. The tables show each
+cause, and the time of each group of threads. Threads are matched by process and name. Numbers in
+names may differ.
 
 Five runs of each side are enough for a verdict. A change with ~ may be chance.
 

@@ -131,13 +131,15 @@ void add_export(App app) {
   command
       .add_option_function<std::vector<std::string>>(
           kTo.names, set,
-          "The format, one of those below. A second --to ends the part of the trace, as in "
+          "The format, one of those below. Given twice, --to also says where the part of the trace "
+          "ends, as in "
           "--to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
       .values(format_words())
       .allow_extra_args(false);
   command
-      .add_option("TRACE", arguments->write.inputs, "The directory of the trace, or an FTrace file")
+      .add_option("TRACE", arguments->write.inputs,
+                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
       .required();
   command
       .add_option(kOutput.names, arguments->write.output,
@@ -155,7 +157,8 @@ void add_export(App app) {
   command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
 docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
-standard output. --to ovni takes several traces, and writes each whole, as one loom (host) of ovni.
+standard output. --to ovni takes several traces, but no part of one. Each trace becomes one loom
+(host) of ovni.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 

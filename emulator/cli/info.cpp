@@ -98,8 +98,8 @@ The table of threads shows, for each thread:
                       the true value, MAX is exact
   AT                  when its longest wait ended, in seconds from the start of the trace
 
-More tables show these times by process and by name, the CPUs, and what else was recorded. They also
-show which thread preempted which, and which woke which. docs/info.md explains all tables.
+More tables show these times by process and by name. Others show the CPUs, which thread preempted
+which, which woke which, and what else was recorded. docs/info.md explains all tables.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still summed up.
 

@@ -41,9 +41,10 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
           .values(kTraceTids)
           .group(kGroup);
   command
-      .add_option("--section", arguments.query.section,
-                  "With --critical-path: only the path of the longest section of this number "
-                  "(docs/user-events.md)")
+      .add_option(
+          "--section", arguments.query.section,
+          "Only sections with this number (docs/user-events.md); --critical-path takes the longest "
+          "of them")
       .type_name("NUMBER")
       .group(kGroup)
       .needs(path);

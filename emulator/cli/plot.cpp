@@ -98,7 +98,9 @@ void add_plot(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command =
       add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
-  command.add_option("TRACE", arguments->trace, "The directory of the trace, or an FTrace file")
+  command
+      .add_option("TRACE", arguments->trace,
+                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
       .required();
   command
       .add_option(kOutput.names, arguments->output,

@@ -27,7 +27,8 @@ std::vector<Block> parse_blocks(const std::string &text) {
   return blocks;
 }
 
-/// Returns the call in which a thread of this name was blocked longest.
+/// Returns the call in which a thread of this name was blocked longest. Its exit does not count: on
+/// a slow machine, it may take longer than the block before it.
 std::string longest_block(const std::vector<DumpEvent> &events, const std::string &thread) {
   std::string call;
   uint64_t longest = 0, since = 0;
@@ -39,7 +40,7 @@ std::string longest_block(const std::vector<DumpEvent> &events, const std::strin
       sleep = &event;
       since = event.time;
     } else if (sleep && event.event == "task_activate") {
-      if (event.time - since > longest) {
+      if (event.time - since > longest && !sleep->detail("call").starts_with("exit")) {
         longest = event.time - since;
         call = sleep->detail("call");
       }

@@ -16,7 +16,7 @@ not in the table, since the machines that run the whole test suite have it.
 
 | cell | means |
 |---|---|
-| yes | all tests of the row passed |
+| yes | all tests of the row that were run passed |
 | in part | the kernel lacks what one of the tests needs, so that test was skipped; the others passed |
 | refused | the kernel lacks what the feature needs, and ovnitrace says so |
 | no | this test failed |

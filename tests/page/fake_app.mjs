@@ -6,10 +6,10 @@
 //   work 11            | Running 0 |Cool.| Running 0 | Dead       |
 //   main 10 of two   1300: | P. | Running 2 to 1500 | mixed       |
 import {App} from '../../emulator/report/page/app.js';
-import {COOLING, DEAD, MIXED, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {COOLING, DEAD, ENDS, MIXED, PAUSED, RUNNING, STARTS, WARMING} from '../../emulator/report/page/trace.js';
 import {fakeDocument, makeTrace, varints} from './fake.mjs';
 
-export const STARTS = 8, ENDS = 16;
+export {STARTS, ENDS};
 /// As Trace.startCause() takes them apart.
 export const left = (reason, call = -1) => 1 + 2 * (reason + 16 * (call + 1));
 export const woken = context => 2 + 2 * context;

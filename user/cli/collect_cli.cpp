@@ -53,8 +53,9 @@ void add_collect(App app) {
           "tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command
-      .add_option(kOutput.names, options.directory,
-                  "Make a directory for each trace in this one (default: the current one)")
+      .add_option(
+          kOutput.names, options.directory,
+          "Write into this directory (default: the current one). Each trace gets a directory in it")
       .type_name("DIR");
   command
       .add_option(

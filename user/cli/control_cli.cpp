@@ -142,9 +142,8 @@ void add_control(App app, const std::vector<std::string> &command) {
     types +=
         fmt::format("  {:<14} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
   control.footer(
-      "\nThe types of alarms, each with an example of a value, the cost of a hit (icount: "
-      "of each\n"
-      "instruction) and when it hits:\n" +
+      "\nThe types of alarms. The columns are the type, an example of a value, what a hit costs, "
+      "and when\nit hits. With icount, each instruction has this cost.\n" +
       types +
       "\nISA extensions and categories have the names of XED, Intel's instruction decoder, or of "
       "Zydis.\n"

@@ -47,7 +47,7 @@ void add_output_options(App app, Outputs &outputs) {
                "Write report.html, and open it as the user who called sudo");
   app.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   app.add_option("--model", options.model_files,
-                 "Also show user events by a model of your own (docs/models.md)")
+                 "Also show user events as timelines that this file defines (docs/models.md)")
       .type_name("FILE")
       .allow_extra_args(false);
   app.add_option("--draw", options.cut.comms,

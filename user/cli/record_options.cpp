@@ -27,6 +27,7 @@ constexpr uint64_t kMostParts = 1'000'000;
 constexpr uint64_t kMostTriggerSaves = 1'000'000;
 constexpr uint64_t kLongestDuration = 366ull * 86400 * 1'000'000'000; // ns
 
+constexpr const char *kTargetGroup = "What to trace";
 constexpr const char *kRoomGroup = "Buffers and files";
 
 uint64_t parse_duration(const std::string &text) {
@@ -78,7 +79,7 @@ void add_pids(const std::string &text, RecordArguments &arguments) {
 
 void add_target_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
-  const OptionGroup group(app, "What to trace");
+  const OptionGroup group(app, kTargetGroup);
   const Option all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option_function<std::vector<std::string>>(
          kPid.names,
@@ -98,13 +99,9 @@ void add_target_options(App app, RecordArguments &arguments) {
   app.add_option_function<std::string>(
          "-d,--duration",
          [&options](const std::string &text) { options.duration = parse_duration(text); },
-         "Stop tracing after this time: 10s, 200ms, 5m or 1h; a number alone is in seconds. The "
-         "program continues untraced")
+         "Stop tracing after this time: 10s, 200ms, 5m or 1h; a number alone is in seconds. "
+         "Programs run on untraced")
       .type_name("TIME");
-  app.add_option("-u,--user", options.user,
-                 "Run the program as this user (default: the user who called sudo)")
-      .type_name("NAME")
-      .values(kUsers);
 }
 
 void add_all_target_options(App app, RecordArguments &arguments) {
@@ -169,8 +166,8 @@ void add_control_options(App app, RecordArguments &arguments) {
       .allow_extra_args(false)
       .values(chain_starts());
   app.add_option("--region", arguments.region,
-                 "With --control: an alarm starts and stops the region of its process (global, the "
-                 "default) or of its thread (thread)")
+                 "With --control, whose region an alarm starts or stops. global (default): that of "
+                 "the whole process that hits it. thread: only that of the thread that hits it")
       .type_name("global|thread")
       .one_of({"global", "thread"});
   add_number(app, "--skip", arguments.skip, 0, INT64_MAX,
@@ -213,7 +210,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
          "With "
          ":GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a thread of "
-         "this name has ended. task_end, user_event_3 or another event: the event is recorded. "
+         "this name has ended. task_end, user_event_3 or another name of an event: this event "
+         "occurs. "
          "region_stop: a region of --control stops. help: list all")
       .type_name("TRIGGER")
       .values(trigger_names());
@@ -249,6 +247,14 @@ void add_send_options(App app, RecordOptions &options) {
 
 } // namespace
 
+void add_user_option(App app, RecordOptions &options) {
+  const OptionGroup group(app, kTargetGroup);
+  app.add_option("-u,--user", options.user,
+                 "Run the program as this user (default: the user who called sudo)")
+      .type_name("NAME")
+      .values(kUsers);
+}
+
 void add_capture_options(App app, RecordArguments &arguments) {
   add_all_target_options(app, arguments);
   add_event_options(app, arguments);
@@ -264,6 +270,7 @@ void add_record_options(App app, RecordArguments &arguments) {
       .type_name("DIR");
   add_force(app, options.force);
   add_all_target_options(app, arguments);
+  add_user_option(app, options);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);

@@ -28,8 +28,11 @@ struct RecordArguments {
   std::vector<std::string> notes; ///< what the user should know of the options, a line each
 };
 
-/// Adds the options that say what is traced, as which user, for how long, which events, and how
-/// much room they have in the kernel. `arguments` outlives `app`.
+/// Adds --user, for a command that runs a program. `options` outlives `app`.
+void add_user_option(App app, RecordOptions &options);
+
+/// Adds the options that say what is traced, for how long, which events, and how much room they
+/// have in the kernel. `arguments` outlives `app`.
 void add_capture_options(App app, RecordArguments &arguments);
 
 /// Adds these options and all others. `arguments` outlives `app`.

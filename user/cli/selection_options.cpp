@@ -131,8 +131,8 @@ void add_selection_options(App app, Selection &selection) {
             selection, selection.comms);
   add_names(app, "--no-comm", "No threads with such a name, for as long as they have it", selection,
             selection.refused_comms);
-  add(app, "--uid", "USER", "Only threads of these real users: names or numbers", selection,
-      [&selection](const std::string &list) {
+  add(app, "--uid", "USER", "Only threads whose real user ID is one of these: names or numbers",
+      selection, [&selection](const std::string &list) {
         for (const std::string &user : comma_list(list))
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);

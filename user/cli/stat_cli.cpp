@@ -204,15 +204,16 @@ void add_stat(App app, const std::vector<std::string> &command) {
   add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
+  add_user_option(stat_app, arguments->record.options);
   stat_app.add_flag(
       kJson.names, arguments->json,
       "Print an object of JSON: the one of `ovnitrace info --json` (docs/info.md). With -r, "
       "docs/stat.md explains the object; with --against, docs/diff.md does");
   stat_app.footer(R"(
-Prints the summary when the program ends; without a program, at Ctrl-C. It has the answer in two
-sentences, the time of all threads in each state, switches, preemptions, migrations, wakeup
-latencies, and the threads that ran longest. Families of --filter and stacks have their own tables
-below. The exit status is the program's.
+Prints the summary when the program ends; without a program, at Ctrl-C or after -d. Two sentences
+say where the time went. Tables show the time of all threads in each state, switches, preemptions,
+migrations, wakeup latencies, and the threads that ran longest. Families of --filter and stacks have
+their own tables below. The exit status is the program's.
 
 While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
 removed at the end, unless ovnitrace is killed. With -r, all traces are removed after the last run,

@@ -94,7 +94,7 @@ void add_top(App app) {
       .add_option_function<std::string>(
           "-i,--interval",
           [arguments](const std::string &text) { arguments->interval = parse_interval(text); },
-          "Show each interval of this length: 500ms, 2s (default: 1s)")
+          "How long an interval is: 500ms, 2s (default: 1s)")
       .type_name("TIME");
   command
       .add_option("--sort", arguments->view.sort,
@@ -133,8 +133,9 @@ Shows the whole machine, or the processes of -p. A line is a thread, unless --by
   p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
-? lists the keys. top keeps the last 8 MiB of events of each CPU in memory, and each interval in
-/dev/shm. Key w writes these events as a trace into the current directory. Nothing else is written.
+The key ? lists all keys. top keeps the last 8 MiB of events of each CPU in memory, and each
+interval in /dev/shm. Key w writes these events as a trace into the current directory. Nothing else
+is written.
 
 Examples:
   sudo ovnitrace top

@@ -17,10 +17,10 @@ inline constexpr CtlCommand kCtlCommands[] = {
     {"status", "[--json]", "print what the capture has done so far"},
     {"mark", "TEXT", "put a mark with this text into the trace, at this time"},
     {"save", "", "save what a flight recorder (--buffer last) holds, as a trace of its own"},
-    {"pause", "", "record nothing from now on; the trace shows the time as paused"},
+    {"pause", "", "record nothing from now on; the trace shows this time as a gap"},
     {"resume", "", "record again"},
-    {"stop", "", "end the capture; with --control, only hit each armed stop:interactive alarm"},
-    {"start", "", "with --control: hit each armed start:interactive alarm"},
+    {"stop", "", "end the capture; with --control, fire each armed stop:interactive alarm instead"},
+    {"start", "", "with --control: fire each other armed interactive alarm"},
 };
 
 } // namespace ovnitrace::control

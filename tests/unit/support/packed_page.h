@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -79,7 +80,7 @@ private:
 
 struct PackedSlice {
   uint32_t thread;
-  uint8_t state; ///< 7: mixed
+  uint8_t state; ///< an index of the header's states; their number: mixed
   bool starts, ends;
   uint64_t start, end; ///< ns from the start of the trace
   int64_t cpu;         ///< 1 + index, 0: none
@@ -119,6 +120,8 @@ private:
   void read_slices() {
     Numbers length(parts["length"]), cpu(parts["cpu"]), why(parts["why"]), peer(parts["peer"]),
         mix(parts["mix"]);
+    const size_t mixed = header["states"].size(); // two flags follow the bits of the largest state
+    const unsigned starts = 1u << std::bit_width(mixed), ends = 2 * starts;
     size_t n = 0;
     for (uint32_t t = 0; t < header["threads"].size(); t++) {
       uint64_t time = header["threads"][t]["start"];
@@ -128,16 +131,16 @@ private:
         const uint64_t start = time, moved = (time += length.next(), cpu.next());
         where += moved % 2 ? -int64_t(moved / 2) - 1 : int64_t(moved / 2);
         slices.push_back({t,
-                          uint8_t(kind & 7),
-                          (kind & 8) != 0,
-                          (kind & 16) != 0,
+                          uint8_t(kind & (starts - 1)),
+                          (kind & starts) != 0,
+                          (kind & ends) != 0,
                           start,
                           time,
                           where,
                           why.next(),
                           peer.next(),
                           {}});
-        for (int state = 0; (kind & 7) == 7 && state < 7; state++)
+        for (size_t state = 0; slices.back().state == mixed && state < mixed; state++)
           slices.back().mix.push_back(mix.next());
       }
     }
