@@ -99,7 +99,7 @@ int diff(Arguments arguments) {
   if (!arguments.to.empty() &&
       (arguments.json || !arguments.gates.empty() || arguments.query.section))
     throw Error("--to folded takes no --json, --gate or --section", kExitUsage);
-  const ReadingProgress progress;
+  const ProgressBar progress;
   Warnings warnings;
   StdoutWriter out;
   bool passed = true;

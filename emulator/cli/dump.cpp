@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/stdout_writer.h"
@@ -13,6 +14,8 @@
 #include "emulator/open/open_trace.h"
 
 #include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace ovnitrace {
 
@@ -24,6 +27,12 @@ struct Arguments {
   CutArguments cut;
 };
 
+/// A bar would cross the lines on a terminal, also those of a command behind a pipe.
+bool stdout_is_file() {
+  struct stat status;
+  return fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int dump(const Arguments &arguments) {
   Warnings warnings;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
@@ -33,6 +42,7 @@ int dump(const Arguments &arguments) {
   const uint64_t from = arguments.cut.from.kind == TraceTime::Kind::not_given
                             ? 0
                             : source->catalog().begin + cut.from;
+  const ProgressBar progress(stdout_is_file(), cut.to);
   StdoutWriter out;
   dump_events(*source, cut, from, [&](const DumpLine &line, const Event &event) {
     char *const at = out.reserve(DumpLine::kMaxBytes);

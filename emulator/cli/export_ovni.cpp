@@ -45,7 +45,7 @@ int export_ovni(const ExportArguments &arguments) {
     inputs.push_back({path, 0});
   const std::unique_ptr<EventSource> source = open_trace(inputs, warnings);
 
-  const ReadingProgress progress(!arguments.quiet);
+  const ProgressBar progress(!arguments.quiet);
   const ovni::ExportResult result =
       ovni::export_trace(*source, directory, warnings, kFaultsReported);
   warnings.finish();

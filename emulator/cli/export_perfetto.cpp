@@ -17,7 +17,7 @@ int export_perfetto(const ExportArguments &arguments) {
   const std::string &input = arguments.inputs.front();
   const std::string &path = arguments.output;
   Warnings warnings;
-  const ReadingProgress progress(!arguments.quiet, arguments.cut.to);
+  const ProgressBar progress(!arguments.quiet, arguments.cut.to);
   const auto open = reopener(input, warnings, needed_from(arguments.path, arguments.cut));
   const TraceInfo info = about_trace(input);
   std::optional<CriticalPath> critical = wanted_path(arguments.path, info, arguments.cut, open);

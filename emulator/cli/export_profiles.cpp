@@ -58,7 +58,7 @@ public:
 
 private:
   const ExportArguments &arguments_;
-  const ReadingProgress progress_{!arguments_.quiet, arguments_.cut.to};
+  const ProgressBar progress_{!arguments_.quiet, arguments_.cut.to};
   Warnings warnings_;
   const TraceInfo about_;
   const std::unique_ptr<EventSource> source_;

@@ -23,7 +23,7 @@ template <class Sink> int export_tables(const ExportArguments &arguments) {
   const std::unique_ptr<EventSource> source =
       open_trace({{arguments.inputs.front()}}, warnings, arguments.cut.from);
   Sink sink(arguments.output);
-  const ReadingProgress progress(!arguments.quiet, arguments.cut.to);
+  const ProgressBar progress(!arguments.quiet, arguments.cut.to);
   const TableRows rows = put_tables(*source, arguments.cut, sink);
   sink.finish();
   warnings.finish();

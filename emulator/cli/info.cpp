@@ -44,7 +44,7 @@ std::string counter_help() {
 
 int info(const Arguments &arguments) {
   Warnings warnings;
-  const ReadingProgress progress;
+  const ProgressBar progress;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source = open_trace(trace_inputs(arguments.paths), warnings);
   const std::string names = fmt::format("{}", fmt::join(arguments.paths, " "));

@@ -77,7 +77,7 @@ int plot(Arguments arguments) {
   if (arguments.figure.cut.from == arguments.figure.cut.to)
     throw Error("--from and --to are the same time: a figure needs a range to draw", kExitUsage);
   Warnings warnings;
-  const ReadingProgress progress;
+  const ProgressBar progress;
   const TraceInfo info = about_trace(arguments.trace);
   const auto open =
       reopener(arguments.trace, warnings, needed_from(arguments.path, arguments.figure.cut));

@@ -3,54 +3,76 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
 namespace ovnitrace {
 
-ProgressBar::~ProgressBar() {
-  if (drawn_)
-    std::fputs("\r\033[K", stderr);
+namespace {
+
+constexpr std::chrono::milliseconds kShortWork{300}; ///< needs no bar
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr int kWidth = 30;
+
+} // namespace
+
+double part_read(const Catalog &catalog, uint64_t to, uint64_t time) {
+  const uint64_t length = std::min(catalog.end - catalog.begin, to);
+  const uint64_t done = time > catalog.begin ? std::min(time - catalog.begin, length) : 0;
+  return length ? double(done) / double(length) : 1;
 }
 
-double ProgressBar::part(uint64_t time) const {
-  const uint64_t done = time > begin_ ? std::min(time - begin_, length_) : 0;
-  return length_ ? double(done) / double(length_) : 1;
-}
-
-ReadingProgress::ReadingProgress(bool shown, uint64_t to) : to_(to) {
+ProgressBar::ProgressBar(bool shown, uint64_t to) : to_(to) {
   if (shown && isatty(STDERR_FILENO))
     current = this;
 }
 
-ReadingProgress::~ReadingProgress() {
+ProgressBar::~ProgressBar() {
+  ends();
   if (current == this)
     current = nullptr;
 }
 
-void ReadingProgress::reads(const Catalog &catalog, uint64_t time, uint64_t events) {
-  if (!bar_)
-    bar_.emplace(catalog, to_);
-  bar_->update(time, events_ += events);
+void ProgressBar::reads(const Catalog &catalog, uint64_t time, uint64_t events) {
+  events_ += events;
+  const Clock::time_point now = Clock::now();
+  if (!is_due(now))
+    return;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  draw(part_read(catalog, to_, time),
+       fmt::format("{:.1f} M events  {:.2f} M/s", double(events_) / 1e6,
+                   double(events_) / seconds / 1e6));
 }
 
-void ReadingProgress::ends() {
-  bar_.reset();
+void ProgressBar::walks(double part) {
+  if (is_due(Clock::now()))
+    draw(part, "critical path");
+}
+
+void ProgressBar::ends() {
+  if (drawn_)
+    std::fputs("\r\033[K", stderr);
+  begun_ = drawn_ = false;
   events_ = 0;
 }
 
-void ProgressBar::update(uint64_t time, uint64_t events) {
-  constexpr int kWidth = 30;
-  Clock::time_point now = Clock::now();
+bool ProgressBar::is_due(Clock::time_point now) {
+  if (!begun_) {
+    begun_ = true;
+    start_ = now;
+    next_ = now + kShortWork;
+  }
   if (now < next_)
-    return;
-  next_ = now + std::chrono::milliseconds(100);
-  double seconds = std::chrono::duration<double>(now - start_).count();
-  const double done = part(time);
-  int full = int(done * kWidth);
-  std::string line =
-      fmt::format("\r[{:=<{}}{: <{}}] {:3.0f} %  {:.1f} M events  {:.2f} M/s\033[K", "", full, "",
-                  kWidth - full, done * 100, double(events) / 1e6, double(events) / seconds / 1e6);
+    return false;
+  next_ = now + kRedraw;
+  return true;
+}
+
+void ProgressBar::draw(double part, const std::string &what) {
+  const int full = int(part * kWidth);
+  const std::string line = fmt::format("\r[{:=<{}}{: <{}}] {:3.0f} %  {}\033[K", "", full, "",
+                                       kWidth - full, part * 100, what);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;

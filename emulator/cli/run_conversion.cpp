@@ -70,7 +70,7 @@ int run_conversion(const std::vector<TraceInput> &inputs, const ConvertOptions &
   std::unique_ptr<EventSource> source =
       open_trace(inputs, warnings, needs_all ? 0 : options.cut.from);
 
-  const ReadingProgress progress(output != ConversionOutput::nothing, options.cut.to);
+  const ProgressBar progress(output != ConversionOutput::nothing, options.cut.to);
   const ConvertResult result = convert(*source, options, warnings);
   warnings.finish();
   if (output == ConversionOutput::all)

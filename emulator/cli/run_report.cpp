@@ -93,7 +93,7 @@ Answer answer_about(const TraceInfo &info, const Cut &cut,
 int run_report(const std::string &trace, const ReportArguments &arguments) {
   const auto start = std::chrono::steady_clock::now();
   Warnings warnings;
-  const ReadingProgress progress(!arguments.quiet);
+  const ProgressBar progress(!arguments.quiet);
   const TraceInfo info = about_trace(trace);
   std::optional<OutputDirectory> directory; // the owner of the trace may have planted a link in it
   std::string path = arguments.output;

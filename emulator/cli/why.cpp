@@ -117,7 +117,7 @@ int why(Arguments arguments) {
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
     throw Error("--section needs --critical-path or --slowest N", kExitUsage);
   Warnings warnings;
-  const ReadingProgress progress;
+  const ProgressBar progress;
   if (arguments.latency)
     arguments.options.sort = "latency";
   arguments.cut = cut_of(arguments.given_cut, arguments.trace);

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/critical/path_history.h"
 #include "emulator/critical/walk.h"
+#include "emulator/input/read_watcher.h"
 #include "emulator/slices/slicer.h"
 
 #include <fmt/format.h>
@@ -49,13 +50,14 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
 }
 
-CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog) {
+CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog,
+                       size_t number, size_t walks) {
   CriticalPath path;
   path.thread = root.thread;
   path.guessed = root.guessed;
   path.from = root.from;
   path.to = root.to;
-  Walk(history.slices(), catalog, path.segments).from(root);
+  Walk(history.slices(), catalog, path.segments, number, walks).from(root);
   return path;
 }
 
@@ -108,20 +110,21 @@ std::vector<CriticalPath> critical_paths(EventSource &source, const TraceInfo &i
   HistoryRecorder history(catalog, query, kept);
   replay_slices(source, times, history);
   history.finish(range_of(times, catalog).to);
-  const PathRoot root = root_of(catalog, info, range_of(times, catalog), query, kept, history);
+  std::vector<PathRoot> roots = {
+      root_of(catalog, info, range_of(times, catalog), query, kept, history)};
+  if (more)
+    for (const uint32_t thread : history.by_running(kept)) {
+      if (roots.size() > more)
+        break;
+      const PathQuery own = {.tid = {}, .section = {}, .thread = thread};
+      if (thread != roots.front().thread)
+        roots.push_back(root_of(catalog, info, range_of(times, catalog), own, kept, history));
+    }
   std::vector<CriticalPath> paths;
-  paths.push_back(walk_from(root, history, catalog));
-  if (!more)
-    return paths;
-  for (const uint32_t thread : history.by_running(kept)) {
-    if (paths.size() > more)
-      break;
-    if (thread == root.thread)
-      continue;
-    const PathQuery own = {.tid = {}, .section = {}, .thread = thread};
-    paths.push_back(walk_from(root_of(catalog, info, range_of(times, catalog), own, kept, history),
-                              history, catalog));
-  }
+  for (const PathRoot &root : roots)
+    paths.push_back(walk_from(root, history, catalog, paths.size(), roots.size()));
+  if (ReadWatcher::current)
+    ReadWatcher::current->ends();
   return paths;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/critical/walk.h"
 
+#include "emulator/input/read_watcher.h"
+
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -8,6 +10,8 @@
 namespace ovnitrace {
 
 namespace {
+
+constexpr uint64_t kShownSlices = 1 << 16; ///< after so many, progress is shown
 
 /// Returns what an interrupt stands for.
 Cause cause_of(uint16_t interrupt, bool sleeps) {
@@ -56,9 +60,9 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 } // namespace
 
 Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
-           DiskList<PathSegment> &segments)
+           DiskList<PathSegment> &segments, size_t number, size_t walks)
     : group_(catalog), history_(history), left_(history.count()), at_(catalog.threads.size()),
-      segments_(segments) {
+      segments_(segments), number_(double(number)), walks_(double(walks)) {
   for (HistoryRecord &none : at_)
     none.thread = kNone;
 }
@@ -66,6 +70,8 @@ Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
 /// Reads the next slice, going back.
 void Walk::take() {
   const HistoryRecord slice = history_.at(--left_);
+  if (left_ % kShownSlices == 0)
+    show_progress();
   const bool nobody = slice.thread == kNone;
   if (!nobody)
     at_[slice.thread] = slice;
@@ -74,6 +80,12 @@ void Walk::take() {
   if (slice.cpu >= held_.size())
     held_.resize(slice.cpu + 1);
   held_[slice.cpu] = {nobody ? slice.next : Peer{.thread = slice.thread}, slice.start, slice.end};
+}
+
+void Walk::show_progress() const {
+  const double left = double(left_) / double(history_.count());
+  if (ReadWatcher::current)
+    ReadWatcher::current->walks((number_ + 1 - left) / walks_);
 }
 
 void Walk::take_back_to(uint64_t time) {

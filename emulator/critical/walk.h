@@ -19,8 +19,10 @@ struct PathRoot {
 /// Finds the segments of a path, the last one first. Memory grows with threads and CPUs.
 class Walk {
 public:
-  /// Borrows all three. `history`: as HistoryRecorder has written it.
-  Walk(DiskList<HistoryRecord> &history, const Catalog &catalog, DiskList<PathSegment> &segments);
+  /// Borrows all three. `history`: as HistoryRecorder has written it. For a display, the walk is
+  /// number `number` of `walks`, from 0.
+  Walk(DiskList<HistoryRecord> &history, const Catalog &catalog, DiskList<PathSegment> &segments,
+       size_t number, size_t walks);
 
   /// Walks the whole path. To be called once.
   void from(const PathRoot &root);
@@ -39,6 +41,7 @@ private:
   };
 
   void take();
+  void show_progress() const;
   void take_back_to(uint64_t time);
   void step();
   void step_waiting(const HistoryRecord &wait);
@@ -62,6 +65,7 @@ private:
   uint64_t now_ = 0; ///< ns; all slices that end at or after this time are read
   DiskList<PathSegment> &segments_;
   PathSegment last_; ///< not written yet
+  const double number_, walks_;
 };
 
 } // namespace ovnitrace

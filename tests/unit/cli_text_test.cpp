@@ -94,13 +94,13 @@ TEST(ProgressBar, IsFullWhenReadingEnds) {
   Catalog catalog;
   catalog.begin = 1000;
   catalog.end = 5000;
-  EXPECT_EQ(ProgressBar(catalog).part(500), 0);
-  EXPECT_EQ(ProgressBar(catalog).part(3000), 0.5);
-  EXPECT_EQ(ProgressBar(catalog).part(5000), 1);
-  EXPECT_EQ(ProgressBar(catalog, 2000).part(3000), 1);
-  EXPECT_EQ(ProgressBar(catalog, 2000).part(3001), 1);
-  EXPECT_EQ(ProgressBar(catalog, 0).part(1000), 1);
-  EXPECT_EQ(ProgressBar(catalog, 9000).part(3000), 0.5);
+  EXPECT_EQ(part_read(catalog, UINT64_MAX, 500), 0);
+  EXPECT_EQ(part_read(catalog, UINT64_MAX, 3000), 0.5);
+  EXPECT_EQ(part_read(catalog, UINT64_MAX, 5000), 1);
+  EXPECT_EQ(part_read(catalog, 2000, 3000), 1);
+  EXPECT_EQ(part_read(catalog, 2000, 3001), 1);
+  EXPECT_EQ(part_read(catalog, 0, 1000), 1);
+  EXPECT_EQ(part_read(catalog, 9000, 3000), 0.5);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/progress_bar.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
 #include "emulator/cli/trace_inputs.h"
@@ -127,7 +128,9 @@ int stat_repeated(const Arguments &arguments) {
   options.quiet = true;
   int status = 0;
   std::vector<std::string> traces;
-  for (uint32_t run = 0; run < arguments.repeat; run++)
+  for (uint32_t run = 0; run < arguments.repeat; run++) {
+    if (isatty(STDERR_FILENO))
+      print("run {} of {}", run + 1, arguments.repeat);
     for (const std::vector<std::string> &command : commands) {
       options.command = command;
       options.directory = scratch.path() + "/" + std::to_string(traces.size());
@@ -137,8 +140,10 @@ int stat_repeated(const Arguments &arguments) {
         print("run {}: {}", run + 1, result.missing);
       status = status ? status : result.exit_status;
     }
+  }
   drop_privileges();
   Warnings warnings;
+  const ProgressBar progress;
   ComparedRuns runs;
   for (size_t n = 0; n < traces.size(); n++)
     (n % commands.size() ? runs.b : runs.a)
@@ -160,6 +165,7 @@ int stat(const Arguments &arguments) {
   const RecordResult result = record(options);
   end_on_signals();
   drop_privileges();
+  const ProgressBar progress;
   try {
     print_summary(options.directory, arguments);
   } catch (const Error &error) { // what is missing may be the reason
