@@ -131,9 +131,8 @@ void add_export(App app) {
   command
       .add_option_function<std::vector<std::string>>(
           kTo.names, set,
-          "The format, one of those below. Given twice, --to also says where the part of the trace "
-          "ends, as in "
-          "--to sqlite --from 1.5s --to 2s")
+          "The format, one of those below. Given twice, --to also says where the part of the "
+          "trace ends, as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
       .values(format_words())
       .allow_extra_args(false);

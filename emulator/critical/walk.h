@@ -64,8 +64,8 @@ private:
   std::vector<Frame> stack_;
   uint64_t now_ = 0; ///< ns; all slices that end at or after this time are read
   DiskList<PathSegment> &segments_;
-  PathSegment last_; ///< not written yet
-  const double number_, walks_;
+  PathSegment last_;            ///< not written yet
+  const double number_, walks_; ///< for show_progress()
 };
 
 } // namespace ovnitrace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A trace with two nodes and just enough of a document to read what a page shows.
-import {STATES as COUNT, Trace} from '../../emulator/report/page/trace.js';
+import {Trace} from '../../emulator/report/page/trace.js';
 
 /// Returns numbers as the page's columns have them: 7 bits in a byte, the lowest first.
 export function varints(...numbers) {
@@ -15,11 +15,13 @@ export function varints(...numbers) {
 
 const zigzag = number => number < 0 ? -2 * number - 1 : 2 * number;
 
+const STATES = ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'];
+/// Flags of a slice: the two bits above the number of states, which stands for a mixed slice.
+export const STARTS = 2 ** STATES.length.toString(2).length, ENDS = 2 * STARTS;
+
 /// Makes a trace of threads: {tid, pid, node, name, start, slices, latency}. A slice is
 /// {state, length, cpu, flags, why, peer, mix}. `extra` replaces parts of header and summary.
 export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = {}, parts = {}} = {}) {
-  const NAMES = ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'];
-  const STATES = Array.from({length: COUNT}, (_, state) => NAMES[state] ?? `state ${state}`);
   const WAITS = {paused: 'other', cooling: 'cpu', warming: 'cpu', throttled: 'other'};
   const states = STATES.map(name => ({
     name, label: name, term: name, meaning: name, color: '#000000', pattern: 'none',
@@ -47,7 +49,7 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
                     wakeup_latency_ns: thread.latency ?? {count: 0}});
   }
   const all = {
-    from, to, states, state_order: [1, 4, 5, ...[...STATES.keys()].slice(6), 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
+    from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
     slices: columns.kind.length,
     threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
         ({tid, pid, node, name, start, slices: slices.length})),

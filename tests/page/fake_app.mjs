@@ -6,8 +6,8 @@
 //   work 11            | Running 0 |Cool.| Running 0 | Dead       |
 //   main 10 of two   1300: | P. | Running 2 to 1500 | mixed       |
 import {App} from '../../emulator/report/page/app.js';
-import {COOLING, DEAD, ENDS, MIXED, PAUSED, RUNNING, STARTS, WARMING} from '../../emulator/report/page/trace.js';
-import {fakeDocument, makeTrace, varints} from './fake.mjs';
+import {COOLING, DEAD, MIXED, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {ENDS, fakeDocument, makeTrace, STARTS, varints} from './fake.mjs';
 
 export {STARTS, ENDS};
 /// As Trace.startCause() takes them apart.

@@ -208,11 +208,9 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "--trigger", arguments.trigger,
          "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
          "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
-         "With "
-         ":GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a thread of "
-         "this name has ended. task_end, user_event_3 or another name of an event: this event "
-         "occurs. "
-         "region_stop: a region of --control stops. help: list all")
+         "With :GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a "
+         "thread of this name has ended. task_end, user_event_3 or another name of an event: this "
+         "event occurs. region_stop: a region of --control stops. help: list all")
       .type_name("TRIGGER")
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,

@@ -11,9 +11,7 @@ export const UNKNOWN = 0, RUNNING = 1, PAUSED = 2, DEAD = 3, COOLING = 4, WARMIN
 export const THROTTLED = 6;
 export const STATES = 7, MIXED = STATES;
 const REASONS = 16; // of departures, above them the system call
-/// Flags of a slice: it starts, and it ends, within the trace.
-export const STARTS = 2 ** (32 - Math.clz32(MIXED)), ENDS = 2 * STARTS;
-const STATE_MASK = STARTS - 1;
+const STARTS = 2 ** (32 - Math.clz32(MIXED)), ENDS = 2 * STARTS, STATE_MASK = STARTS - 1;
 
 export class Trace {
   constructor(header, parts) {
