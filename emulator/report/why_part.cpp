@@ -63,7 +63,7 @@ void WhyPart::on_change(uint32_t thread, const StateChange &change, uint64_t tim
 void WhyPart::on_slice(const Slice &slice) {
   std::vector<Move> moves = std::exchange(moves_[slice.thread], {});
   // The change that ends a slice comes before it: what it says of the next wait stays.
-  if (is_waiting(slice.then) && slice.ends && !moves.empty() && moves.back().time == slice.end) {
+  if (is_waiting(slice.then) && !moves.empty() && moves.back().time == slice.end) {
     moves_[slice.thread].push_back(moves.back());
     moves.pop_back();
   }

@@ -56,6 +56,15 @@ test('selecting a thread without a row shows it', () => {
                    ['', false, '180px', 133]);
 });
 
+test('what the tab Why needs is summed up ahead, if the page has causes', () => {
+  const {app} = made();
+  app.shares = {*steps() { yield 'shares'; }};
+  app.whys = {known: true, *steps() { yield 'causes'; }};
+  assert.deepEqual([...app.steps()], ['causes', 'shares']);
+  app.whys.known = false;
+  assert.deepEqual([...app.steps()], []);
+});
+
 test('only tabs about the selection or the range are made anew', () => {
   const {app} = made();
   const shows = (tab, change) => {

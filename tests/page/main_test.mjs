@@ -43,9 +43,9 @@ async function start({header = {}, summary = {}} = {}) {
     parts: Object.entries(parts).map(([name, bytes]) => [name, bytes.length]), ...header}));
   const all = Buffer.concat([Buffer.from(Uint32Array.of(head.length).buffer), head, ...Object.values(parts)]);
   const base64 = deflateRawSync(all).toString('base64');
-  const removed = [], listeners = {}, observed = [];
+  const removed = [], listeners = {}, observed = [], idle = [];
   Object.assign(globalThis, {
-    location: {hash: ''}, history: {replaceState: () => {}},
+    location: {hash: ''}, history: {replaceState: () => {}}, requestIdleCallback: work => idle.push(work),
     addEventListener: (type, listener) => listeners[type] = listener,
     ResizeObserver: class {
       constructor(changed) {
@@ -64,7 +64,7 @@ async function start({header = {}, summary = {}} = {}) {
   await import('../../emulator/report/page/main.js?' + pages++);
   while (!globalThis.window.ovnitrace)
     await new Promise(resolve => setImmediate(resolve));
-  return {byId, listeners, removed, observed, api: globalThis.window.ovnitrace, text: id => byId[id].text};
+  return {byId, listeners, removed, observed, idle, api: globalThis.window.ovnitrace, text: id => byId[id].text};
 }
 
 test('the head says what was run, on what, and what the answer is', async () => {
@@ -95,6 +95,15 @@ test('losses and coarse threads are told, and a whole machine has the name of it
   assert.match(unknown.text('about'), /an unknown number of events lost$/);
   assert.equal(unknown.text('answer'), 'It ran.');
   assert.equal(unknown.text('notice'), 'Events were lost: there the page shows Unknown, and CPUs hatched.');
+});
+
+test('the page works ahead while it is idle, until it is done', async () => {
+  const {idle} = await start();
+  assert.equal(idle.length, 1);
+  idle[0]({timeRemaining: () => 1});
+  assert.equal(idle.length, 2, 'too little time: it asks again');
+  idle[1]({timeRemaining: () => 2});
+  assert.equal(idle.length, 2);
 });
 
 test('the tools search, sort, hide, fold and colour', async () => {

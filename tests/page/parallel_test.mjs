@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts of threads over time, and their latency shares: emulator/report/page/parallel.js and
-// density.js.
+// Counts of threads over time, and their latency shares: emulator/report/page/parallel.js,
+// density.js and latency_shares.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Density} from '../../emulator/report/page/density.js';
-import {LatencyShares, idleCounts, threadCounts} from '../../emulator/report/page/parallel.js';
+import {LatencyShares} from '../../emulator/report/page/latency_shares.js';
+import {idleCounts, threadCounts} from '../../emulator/report/page/parallel.js';
 import {COOLING, MIXED, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
 import {makeTrace} from './fake.mjs';
 
@@ -17,21 +18,21 @@ function randomly(seed) {
     return Math.floor(seed / 65536) % limit;
   };
 }
-function randomTrace(seed) {
+function randomTrace(seed, to = 1000) {
   const random = randomly(seed), states = [RUNNING, PAUSED, COOLING, WARMING];
   return makeTrace(Array.from({length: 2 + random(4)}, (_, tid) => {
     const slices = [];
-    for (let left = 1000; left > 0;) {
+    for (let left = to; left > 0;) {
       const length = Math.min(left, random(120));
       slices.push({state: states[random(4)], length});
       left -= length;
     }
     return {tid, pid: 1, name: 't', slices};
-  }));
+  }), {to});
 }
 /// Returns how many threads are in states in each ns.
 function counts(trace, states) {
-  const all = new Float64Array(1000);
+  const all = new Float64Array(trace.to);
   trace.threads.forEach((_, t) => {
     for (let i = trace.first[t]; i < trace.first[t + 1] - 1; i++)
       if (states.includes(trace.state(i)))
@@ -68,9 +69,12 @@ test('the graph has the means of 300 random traces, counted ns by ns', () => {
 });
 
 test('latency shares of 300 random traces are those of every ns', () => {
-  for (let seed = 1; seed <= 300; seed++) {
-    const trace = randomTrace(seed), random = randomly(seed + 2000), running = counts(trace, [RUNNING]);
-    const from = random(500), to = from + 1 + random(500), shares = new LatencyShares(trace);
+  for (let seed = 1; seed <= 300; seed++) { // each 30th has several blocks of sums and windows of changes
+    const end = seed % 30 ? 1000 : 80000;
+    const trace = randomTrace(seed, end), random = randomly(seed + 2000), running = counts(trace, [RUNNING]);
+    const from = random(end / 2), to = from + 1 + random(end / 2), shares = new LatencyShares(trace);
+    if (seed % 2)
+      [...shares.steps()];
     trace.threads.forEach((_, t) => {
       let expected = 0;
       for (let ns = from; ns < to; ns++)

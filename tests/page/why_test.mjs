@@ -74,6 +74,14 @@ test('the wait for the start of the capture is left out', () => {
   assert.deepEqual(whys().plain([1], 60, 120).blocked, [{block: 'read (disk)', waker: 'nobody yet', ns: 20}]);
 });
 
+test('what was summed up ahead is not summed up again', () => {
+  const one = whys(), before = one.plain([0, 1], 60, 600);
+  assert.equal([...one.steps()].length, 2); // a block of each thread
+  one.addSlice = () => assert.fail('a block is summed up again');
+  assert.deepEqual(one.plain([0, 1], 60, 600), before);
+  assert.equal(before.running_ns, 150);
+});
+
 test('waits while CPUs were idle are found by slice and by time', () => {
   const one = whys(), found = (from, to) => {
     const all = [];

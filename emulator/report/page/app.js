@@ -18,6 +18,7 @@ import {Panel} from './panel.js';
 import {threadsPage, whoPage, cpusPage, waitsPage} from './pages.js';
 import {latencyPage} from './latency.js';
 import {Whys} from './why.js';
+import {LatencyShares} from './latency_shares.js';
 import {whyPage} from './why_page.js';
 import {stacksPage} from './stacks_page.js';
 import {differencesPage} from './differences.js';
@@ -48,6 +49,7 @@ export class App {
     this.stateNames = trace.header.states.map(state => state.label);
     this.sums = new StateSums(trace);
     this.whys = new Whys(trace, trace.causeBytes);
+    this.shares = new LatencyShares(trace);
     this.runs = new CpuRuns(trace);
     this.sections = new Sections(trace);
     this.regions = new Regions(trace);
@@ -66,6 +68,14 @@ export class App {
     this.details = new Details(this);
     this.panel = new Panel(TABS.filter(tab => !tab.needs || tab.needs(trace)).map(tab => ({...tab, show: tab.page(this)})));
     showLegend(byId('legend'), trace.header, this.colors);
+  }
+
+  /// Sums up ahead what the tab Why needs, a part a step.
+  *steps() {
+    if (!this.whys.known)
+      return;
+    yield* this.whys.steps();
+    yield* this.shares.steps();
   }
 
   redraw() {

@@ -93,6 +93,17 @@ function setUpPrint(app) {
   addEventListener('afterprint', () => dark && app.toggleTheme());
 }
 
+/// Does work in steps while the page is idle. Does nothing where the browser (Safari) cannot tell when
+/// that is.
+function doWhileIdle(work) {
+  globalThis.requestIdleCallback?.(deadline => {
+    while (deadline.timeRemaining() > 1)
+      if (work.next().done)
+        return;
+    doWhileIdle(work);
+  });
+}
+
 async function start() {
   const {header, parts} = await readData(document);
   const trace = new Trace(header, parts);
@@ -113,6 +124,7 @@ async function start() {
   app.draw();
   window.ovnitrace = app.api();
   keepPlace(app);
+  doWhileIdle(app.steps());
 }
 
 start().catch(error => {

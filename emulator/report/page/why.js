@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Explains any range: where the time of threads went, with the sums of `ovnitrace why`.
+import {BlockSums} from './block_sums.js';
 import {Varints} from './data.js';
 import {lastUpTo} from './search.js';
-import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN} from './trace.js';
+import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN, STATES} from './trace.js';
 
 const isWait = state => state === COOLING || state === WARMING || state === THROTTLED;
 const NO_QUOTA = 'throttling'; // of header.why.kinds: nobody has the CPU
 
 /// Number of a culprit: the waker of a thread that is still blocked when the range ends. -1 is one
-/// that is not known.
+/// that is not known. No number is lower.
 const NOBODY_YET = -2;
-
-/// Adds `ns` to a sum of sums.
-function add(sums, key, part, ns) {
-  if (!sums.has(key))
-    sums.set(key, new Map());
-  const parts = sums.get(key);
-  parts.set(part, (parts.get(part) ?? 0) + ns);
-}
 
 export class Whys {
   /// `bytes`: the part "causes" of the page (emulator/report/why_part.h).
@@ -35,6 +28,7 @@ export class Whys {
     this.moves = new Map();              // of a wait: [time, 1 + CPU, …]
     this.idle = {slice: [], ns: []};     // waits while a CPU was idle: slices, and ns by cause
     trace.threads.forEach((thread, t) => this.readThread(numbers, thread, t));
+    this.blockSums = new BlockSums(trace, (...part) => this.addSlice(...part));
   }
 
   readTurns(numbers) {
@@ -97,35 +91,62 @@ export class Whys {
     }
   }
 
+  /// Threads with merged slices have no causes.
+  hasCauses(thread) {
+    return !this.trace.threads[thread].coarse && this.trace.hasSlices(thread);
+  }
+
+  /// Returns the key of sums in a state by item (block or kind of wait) and culprit.
+  key(state, item, culprit) {
+    return (item * STATES + state) * (this.lists.culprits.length + 2) + culprit - NOBODY_YET;
+  }
+  /// Returns [state, item, culprit].
+  partsOf(key) {
+    const culprits = this.lists.culprits.length + 2, rest = Math.floor(key / culprits);
+    return [rest % STATES, Math.floor(rest / STATES), key % culprits + NOBODY_YET];
+  }
+
   /// Returns the sums of threads (indices) between two times: {running, unknown} in ns, `waits` by
   /// kind and holder, `blocks` by block and waker. Leaves out threads with merged slices.
   sums(threads, from, to) {
-    const {trace} = this, sums = {running: 0, unknown: 0, waits: new Map(), blocks: new Map()};
-    for (const t of threads) {
-      if (trace.threads[t].coarse || !trace.hasSlices(t))
-        continue;
-      const last = trace.first[t + 1] - 1;
-      for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++) {
-        const start = Math.max(from, trace.start[i]), end = Math.min(to, trace.start[i + 1]);
-        if (end <= start)
-          continue;
-        const state = trace.state(i);
-        if (state === RUNNING)
-          sums.running += end - start;
-        else if (state === UNKNOWN)
-          sums.unknown += end - start;
-        else if (state === PAUSED && this.cause[i])
-          add(sums.blocks, this.cause[i] - 1, end < trace.start[i + 1] ? NOBODY_YET : this.waker[i], end - start);
-        else if (isWait(state))
-          this.addWait(sums.waits, i, start, end);
-      }
+    const sums = {running: 0, unknown: 0, waits: new Map(), blocks: new Map()};
+    const of = {[COOLING]: sums.waits, [PAUSED]: sums.blocks};
+    for (const [key, ns] of this.blockSums.between(threads.filter(thread => this.hasCauses(thread)), from, to)) {
+      const [state, item, culprit] = this.partsOf(key);
+      if (state === RUNNING)
+        sums.running = ns;
+      else if (state === UNKNOWN)
+        sums.unknown = ns;
+      else
+        of[state].set(item, (of[state].get(item) ?? new Map()).set(culprit, ns));
     }
     return sums;
+  }
+  /// Makes the sums that sums() needs, a part a step.
+  *steps() {
+    for (let thread = 0; thread < this.trace.threads.length; thread++)
+      if (this.hasCauses(thread))
+        yield* this.blockSums.steps(thread);
+  }
+
+  /// Calls add(key, ns) for the parts of a slice between two times.
+  addSlice(slice, start, end, add) {
+    const {trace} = this, state = trace.state(slice);
+    if (state === RUNNING || state === UNKNOWN)
+      add(this.key(state, 0, NOBODY_YET), end - start);
+    else if (state === PAUSED && this.cause[slice])
+      add(this.key(PAUSED, this.cause[slice] - 1, this.wakerIn(slice, end)), end - start);
+    else if (isWait(state))
+      this.addWait(slice, start, end, add);
+  }
+  /// Returns the waker of a block as known at the end of a range.
+  wakerIn(slice, end) {
+    return end < this.trace.end(slice) ? NOBODY_YET : this.waker[slice];
   }
 
   /// Adds a part of a wait. It can move from CPU to CPU. A new thread waits where it gets its CPU; if
   /// the range ends before, that is not known.
-  addWait(waits, slice, start, end) {
+  addWait(slice, start, end, add) {
     const {trace} = this, kind = this.cause[slice];
     const runs = end === trace.start[slice + 1] && trace.state(slice + 1) === RUNNING;
     const next = runs ? trace.cpu[slice + 1] : 0;
@@ -134,11 +155,11 @@ export class Whys {
       const from = n === 0 ? start : Math.max(start, moves[n]);
       const to = Math.min(end, moves[n + 2] ?? end);
       if (to > from)
-        this.addTurns(waits, kind, (moves[n + 1] || (n + 2 === moves.length ? next : 0)) - 1, from, to);
+        this.addTurns(kind, (moves[n + 1] || (n + 2 === moves.length ? next : 0)) - 1, from, to, add);
     }
   }
 
-  addTurns(waits, kind, cpu, from, to) {
+  addTurns(kind, cpu, from, to, add) {
     const turns = this.turns[cpu];
     let at = from;
     if (turns && turns.holders.length) {
@@ -146,12 +167,12 @@ export class Whys {
       for (; n < turns.holders.length && at < to; n++) {
         const end = Math.min(to, turns.ends[n + 1]);
         if (end > at)
-          add(waits, kind, turns.holders[n], end - at);
+          add(this.key(COOLING, kind, turns.holders[n]), end - at);
         at = Math.max(at, end);
       }
     }
     if (at < to)
-      add(waits, kind, -1, to - at);
+      add(this.key(COOLING, kind, -1), to - at);
   }
 
   culprit(number) {
@@ -180,9 +201,7 @@ export class Whys {
   /// Returns the slices of threads in a time that fit: [thread, slice, …].
   slicesWhere(threads, from, to, fits) {
     const {trace} = this, found = [];
-    for (const t of threads) {
-      if (trace.threads[t].coarse || !trace.hasSlices(t))
-        continue;
+    for (const t of threads.filter(thread => this.hasCauses(thread))) {
       const last = trace.first[t + 1] - 1;
       for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++)
         if (trace.start[i + 1] > from && fits(i, Math.max(from, trace.start[i]), Math.min(to, trace.start[i + 1])))
@@ -192,9 +211,9 @@ export class Whys {
   }
   /// Returns whether one of the culprits ran there in a part of a wait.
   wasHeldBy(culprits, slice, start, end) {
-    const waits = new Map();
-    this.addWait(waits, slice, start, end);
-    return [...waits.values()].some(holders => [...holders.keys()].some(holder => culprits.has(holder)));
+    let held = false;
+    this.addWait(slice, start, end, key => held ||= culprits.has(this.partsOf(key)[2]));
+    return held;
   }
 
   /// Returns a tree {label, ns, parts, slices()} whose parts add up. slices() returns those of a node,
@@ -213,11 +232,10 @@ export class Whys {
       return {label: kinds[kind].name, ns: total(parts), parts: kinds[kind].word === NO_QUOTA ? [] : parts, slices: where(isKind)};
     });
     const isBlocked = slice => trace.state(slice) === PAUSED && this.cause[slice] > 0;
-    const wakerOf = (slice, end) => end < trace.start[slice + 1] ? NOBODY_YET : this.waker[slice];
     const blocked = [...sums.blocks].map(([block, wakers]) => {
       const isBlock = slice => isBlocked(slice) && this.cause[slice] - 1 === block;
       const parts = this.byCulprit(wakers, 'woken by: ').map(part => ({...part, slices: where((slice, _start, end) =>
-        isBlock(slice) && part.numbers.has(wakerOf(slice, end)))}));
+        isBlock(slice) && part.numbers.has(this.wakerIn(slice, end)))}));
       return {label: blocks[block], ns: total(parts), parts, slices: where(isBlock)};
     });
     const ofState = (label, ns, state) => ({label, ns, parts: [], slices: where(slice => trace.state(slice) === state)});

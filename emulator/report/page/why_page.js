@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows the tab "Why": where the time of a range went, of one thread or of several.
 import {nameOf, RUNNING} from './trace.js';
-import {LatencyShares} from './parallel.js';
 import {button, element} from './dom.js';
 import {counted, duration, percent} from './format.js';
 import {scopeSelect, timesOf} from './scope.js';
@@ -30,7 +29,6 @@ const SHARES_MOST = 15;
 
 /// Returns a table of the threads that ran alone most.
 function sharesTable(app, threads, from, to) {
-  app.shares ??= new LatencyShares(app.trace);
   const {trace} = app, body = element('tbody'), whole = to - from;
   const rows = threads.map(thread => ({thread, share: app.shares.of(thread, from, to),
                                        running: app.sums.times(thread, from, to)[RUNNING]}))

@@ -9,10 +9,10 @@
 
 namespace ovnitrace::test {
 
-/// From 100 ns on: five threads of two processes on three CPUs, and 80 events. The end of the
+/// Makes events of five threads of two processes on three CPUs, from 100 ns on. Returns the end of the
 /// trace, ns. `birth_of_3`: of the third thread, ns; 0: before the capture.
-inline uint64_t random_schedule(TraceBuilder &trace, std::mt19937 &random,
-                                uint64_t birth_of_3 = 0) {
+inline uint64_t random_schedule(TraceBuilder &trace, std::mt19937 &random, uint64_t birth_of_3 = 0,
+                                int events = 80) {
   constexpr uint16_t kThreads = 5, kCpus = 3;
   uint64_t time = 100;
   for (uint16_t cpu = 0; cpu < kCpus; cpu++) {
@@ -20,7 +20,7 @@ inline uint64_t random_schedule(TraceBuilder &trace, std::mt19937 &random,
     for (uint16_t i = 1; i <= kThreads; i++)
       chunk.id(i, i, 1 + i % 2, "thread", i == 3 ? birth_of_3 : 0);
   }
-  for (int i = 0; i < 80; i++) {
+  for (int i = 0; i < events; i++) {
     auto &chunk = trace.cpu(uint16_t(random() % kCpus)).at(time += random() % 30);
     const uint16_t thread = uint16_t(1 + random() % kThreads);
     switch (random() % 9) {
