@@ -82,6 +82,8 @@ void WhyPart::on_slice(const Slice &slice) {
   } else if (is_waiting(slice.state)) {
     put_varint(to.bytes, 0);
     put_varint(to.bytes, uint64_t(wait_kind(slice.state, slice.reason)));
+    if (slice.then != ThreadState::Running && !moves.empty() && moves.back().cpu == 0)
+      moves.push_back({slice.end, 0}); // not on the CPU of the slice that follows
     put_varint(to.bytes, moves.size());
     for (const Move &move : moves) {
       put_varint(to.bytes, std::max(move.time, slice.start) - slice.start);

@@ -9,8 +9,8 @@
 
 namespace ovnitrace::test {
 
-/// Makes events of five threads of two processes on three CPUs, from 100 ns on. Returns the end of the
-/// trace, ns. `birth_of_3`: of the third thread, ns; 0: before the capture.
+/// Makes events of five threads of two processes on three CPUs, from 100 ns on. Returns the end of
+/// the trace, ns. `birth_of_3`: of the third thread, ns; 0: before the capture.
 inline uint64_t random_schedule(TraceBuilder &trace, std::mt19937 &random, uint64_t birth_of_3 = 0,
                                 int events = 80) {
   constexpr uint16_t kThreads = 5, kCpus = 3;
