@@ -23,6 +23,8 @@ public:
   }
 
   int get() const { return fd_; }
+  /// Returns the descriptor, which it owns no longer.
+  int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
 private:

@@ -48,6 +48,7 @@ void LatencyHistogram::add(uint64_t ns) {
   count += count != UINT32_MAX;
   count_++;
   max_ = std::max(max_, ns);
+  sum_ += ns;
 }
 
 void LatencyHistogram::add(const LatencyHistogram &other) {
@@ -59,6 +60,15 @@ void LatencyHistogram::add(const LatencyHistogram &other) {
   }
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
+  sum_ += other.sum_;
+}
+
+uint64_t LatencyHistogram::below(unsigned bits) const {
+  const size_t end = bucket_of(uint64_t(1) << bits);
+  uint64_t seen = 0;
+  for (size_t n = 0; n < buckets_.size() && first_ + n < end; n++)
+    seen += buckets_[n];
+  return seen;
 }
 
 uint64_t LatencyHistogram::percentile(double percent) const {

@@ -19,6 +19,9 @@ public:
 
   uint64_t count() const { return count_; }
   uint64_t max() const { return max_; } ///< exact; 0 if empty
+  uint64_t sum() const { return sum_; } ///< exact, ns
+  /// Returns how many durations are shorter than 2^`bits` ns.
+  uint64_t below(unsigned bits) const;
 
   /// Returns the smallest duration that `percent` (0 … 100) of all do not exceed; 0 if empty.
   uint64_t percentile(double percent) const;
@@ -31,7 +34,7 @@ private:
   /// Small, as each thread has some; a bucket stops counting at its maximum.
   std::vector<uint32_t> buckets_;
   uint64_t count_ = 0;
-  uint64_t max_ = 0;
+  uint64_t max_ = 0, sum_ = 0;
 };
 
 } // namespace ovnitrace

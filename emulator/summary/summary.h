@@ -7,6 +7,7 @@
 #include "emulator/summary/counters.h"
 #include "emulator/summary/latency_histogram.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -60,6 +61,11 @@ struct ThreadSummary : ThreadCounters {
   }
   /// Returns the ns of its life to report, which is the sum of reported().
   uint64_t recorded() const { return alive() - outside - gate; }
+  /// Returns the ns in which it was off its CPU without quota, as far as both ends were seen. The
+  /// rest of Cooling is preempted.
+  uint64_t throttled_time() const {
+    return std::min(throttling.time, time[size_t(ThreadState::Cooling)]);
+  }
   /// Returns how often it left its CPU. Linux counts all but `voluntary` as involuntary.
   uint64_t switches() const;
   /// Adds the numbers of another thread.

@@ -40,11 +40,6 @@ struct Line {
   const ThreadSummary *sum = nullptr;
 };
 
-/// Off its CPU without quota, as far as both ends were seen; the rest of Cooling is preempted.
-uint64_t throttled(const ThreadSummary &sum) {
-  return std::min(sum.throttling.time, sum.time[size_t(ThreadState::Cooling)]);
-}
-
 /// By thread: the call in which it was blocked longest, empty if none.
 std::vector<std::string> longest_blocks(const TopPart &part) {
   const Catalog &catalog = part.catalog();
@@ -89,12 +84,12 @@ public:
     Table::Row row = {line.label};
     if (left_ == 2)
       row.push_back(line.blocked_in);
-    const uint64_t preempted = time(ThreadState::Cooling) - throttled(sum);
+    const uint64_t preempted = time(ThreadState::Cooling) - sum.throttled_time();
     for (const uint64_t ns :
          {sum.running(), preempted, time(ThreadState::Warming), time(ThreadState::Paused)})
       row.push_back(share(ns, length_));
     if (throttled_)
-      row.push_back(share(throttled(sum), length_));
+      row.push_back(share(sum.throttled_time(), length_));
     row.push_back(per_second(sum.switches(), length_));
     const auto latency = [&](uint64_t ns) {
       return sum.latency.count() ? human_duration(ns) : std::string("-");
@@ -181,7 +176,7 @@ TopTable top_table(TopPart &part, const TopView &view) {
   }
   const Columns columns(view, part.length(),
                         std::any_of(lines.begin(), lines.end(),
-                                    [](const Line &line) { return throttled(*line.sum) > 0; }));
+                                    [](const Line &line) { return line.sum->throttled_time() > 0; }));
   Table table = columns.table(view.by);
   TopTable result{head_lines(part), {}, {}};
   for (const Line &line : lines) {

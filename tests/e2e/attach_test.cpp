@@ -338,11 +338,20 @@ TEST_F(Attach, ToTheMachineFindsEveryThread) {
   const Outcome outcome = run({.argv = {ovnitrace(), "-a", "-d", "0.5", "-o", trace()}});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   EXPECT_EQ(outcome.err.find("still runs"), std::string::npos) << outcome.err;
-  const Outcome info = run({.argv = {ovnitrace(), "info", trace()}});
-  const std::string count = std::to_string(read_trace_json(trace()).threads.size());
-  EXPECT_NE(info.out.find(" " + count + " threads"), std::string::npos) << info.out;
-  EXPECT_NE(outcome.err.find(" of " + count + " threads"), std::string::npos) << outcome.err;
-  EXPECT_EQ(info.out.find("\nthread "), std::string::npos) << "one without a name\n" << info.out;
+  const Outcome info = run({.argv = {ovnitrace(), "info", "--json", trace()}});
+  const auto converted_json = nlohmann::json::parse(info.out);
+  std::map<uint32_t, std::string> described, converted; // by tid
+  for (const ThreadRecord &thread : read_trace_json(trace()).threads)
+    described[thread.tid] = thread.name;
+  for (const auto &thread : converted_json.at("threads"))
+    converted[thread.at("tid")] = thread.at("name");
+  EXPECT_EQ(converted, described);
+  for (const auto &[tid, name] : converted)
+    EXPECT_NE(name, "") << tid;
+  std::string said = outcome.err;
+  std::erase(said, ',');
+  EXPECT_NE(said.find(" of " + std::to_string(described.size()) + " threads"), std::string::npos)
+      << outcome.err;
   const auto after = threads_of_machine();
 
   const TraceRecord reported = read_trace_json(trace());

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <sstream>
 
 namespace ovnitrace::test {
@@ -72,6 +73,32 @@ TEST_F(TopCommand, ABlockedThreadThatDoesNothingIsShown) {
     seen++;
   }
   EXPECT_EQ(seen, 2u) << outcome.out;
+}
+
+TEST_F(TopCommand, ServesTheTimesOfAProcessUntilASignal) {
+  Process program({.argv = {installed("spin"), "60000"}});
+  Process server(top({"-p", std::to_string(program.pid()), "--metrics", "0", "-i", "100ms"}));
+  ASSERT_TRUE(eventually([&] { return server.err().find("/metrics\n") != std::string::npos; },
+                         "where the metrics are"));
+  const uint64_t port = number_after(server.err(), "http://127.0.0.1:");
+  const std::string get = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(port) +
+                          "; printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3";
+  const auto seconds_of = [&](const std::string &start, const std::string &end) {
+    for (const std::string &line : lines_of(run({.argv = {"bash", "-c", get}}).out))
+      if (const size_t at = line.find(end + " ");
+          line.starts_with("ovnitrace_" + start) && at != std::string::npos)
+        return std::stod(line.substr(at + end.size() + 1));
+    return -1.0;
+  };
+  const std::string spins = R"(thread_seconds_total{process="spin")";
+  EXPECT_TRUE(eventually([&] { return seconds_of(spins, R"("running"})") > 0.5; },
+                         "half a second of running"));
+  EXPECT_EQ(seconds_of(spins, R"("blocked"})"), 0);
+  EXPECT_GT(seconds_of("observed_seconds_total", ""), 0.5);
+  server.signal(SIGTERM);
+  const Outcome outcome = server.wait();
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_TRUE(names_in(scratch()).empty()) << "nothing is kept";
 }
 
 TEST_F(TopCommand, ShowsTheWholeMachineWithoutAProcess) {

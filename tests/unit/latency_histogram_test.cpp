@@ -26,6 +26,27 @@ TEST(LatencyHistogram, IsExactForSmallValuesAndTheMaximum) {
   EXPECT_EQ(histogram.count(), 33u);
 }
 
+TEST(LatencyHistogram, CountsExactlyBelowPowersOfTwoAndSumsUp) {
+  std::mt19937_64 random(4);
+  LatencyHistogram histogram, half;
+  std::vector<uint64_t> values = {31, 32, 1023, 1024, 1025};
+  for (size_t i = 0; i < 500; i++)
+    values.push_back(random() >> (8 + random() % 56));
+  uint64_t sum = 0;
+  for (size_t i = 0; i < values.size(); i++) {
+    (i % 2 ? half : histogram).add(values[i]);
+    sum += values[i];
+  }
+  EXPECT_EQ(LatencyHistogram().below(40), 0u);
+  histogram.add(half);
+  EXPECT_EQ(histogram.sum(), sum);
+  for (unsigned bits = 5; bits < 60; bits++)
+    EXPECT_EQ(histogram.below(bits),
+              uint64_t(std::count_if(values.begin(), values.end(),
+                                     [&](uint64_t ns) { return ns < uint64_t(1) << bits; })))
+        << bits;
+}
+
 TEST(LatencyHistogram, IsOffByAtMostOne64thOfTheValue) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; round++) {

@@ -13,7 +13,9 @@
 #include "user/cli/checked_options.h"
 #include "user/cli/number_option.h"
 #include "user/cli/scratch_directory.h"
+#include "user/net/endpoint.h"
 #include "user/top/batch.h"
+#include "user/top/metrics_server.h"
 #include "user/top/screen.h"
 
 #include <fmt/ranges.h>
@@ -36,6 +38,7 @@ struct Arguments {
   uint64_t batch = 0;                ///< intervals; 0: on a terminal
   size_t top = 20;
   bool json = false;
+  std::string metrics; ///< [ADDRESS:]PORT; empty: none are served
 };
 
 uint64_t parse_interval(const std::string &text) {
@@ -45,12 +48,40 @@ uint64_t parse_interval(const std::string &text) {
   return ns;
 }
 
+/// Returns the address of "PORT", of this machine alone, or of "ADDRESS:PORT".
+Endpoint metrics_address(const std::string &text) {
+  const bool has_address = text.find(':') != text.npos;
+  try {
+    return parse_endpoint("", (has_address ? "tcp://" : "tcp://127.0.0.1:") + text);
+  } catch (const Error &) {
+    throw Error(fmt::format("--metrics: '{}' is no PORT or ADDRESS:PORT; an IPv6 address goes into "
+                            "brackets, and a port is at most 65535",
+                            text),
+                kExitUsage);
+  }
+}
+
+std::unique_ptr<LiveView> make_view(const Arguments &arguments) {
+  if (!arguments.metrics.empty()) {
+    UniqueFd socket = listen_on(metrics_address(arguments.metrics));
+    print("metrics for Prometheus are at http://{}/metrics", local_text(socket.get()));
+    return std::make_unique<MetricsServer>(std::move(socket));
+  }
+  if (arguments.batch)
+    return std::make_unique<TopBatch>(arguments.view, arguments.batch, arguments.top,
+                                      arguments.json);
+  return std::make_unique<TopScreen>(arguments.view);
+}
+
 int top(Arguments arguments) {
   if (arguments.json && !arguments.batch)
     throw Error("--json needs --batch N", kExitUsage);
-  if (!arguments.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+  if (arguments.batch && !arguments.metrics.empty())
+    throw Error("give either --batch or --metrics", kExitUsage);
+  if (!arguments.batch && arguments.metrics.empty() &&
+      !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
     throw Error("top draws on a terminal, and standard input or output is not a terminal: "
-                "use --batch N, which prints N intervals",
+                "use --batch N, which prints N intervals, or --metrics PORT",
                 kExitUsage);
   if (!arguments.record.stacks.empty())
     throw Error("top shows no stacks: record them with `ovnitrace record --stacks`", kExitUsage);
@@ -63,12 +94,7 @@ int top(Arguments arguments) {
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   options.compress_level = 0;
-  std::unique_ptr<LiveView> view;
-  if (arguments.batch)
-    view =
-        std::make_unique<TopBatch>(arguments.view, arguments.batch, arguments.top, arguments.json);
-  else
-    view = std::make_unique<TopScreen>(arguments.view);
+  std::unique_ptr<LiveView> view = make_view(arguments);
   view->interval = arguments.interval;
   view->scratch = scratch.path();
   options.live = view.get();
@@ -121,6 +147,11 @@ void add_top(App app) {
       kJson.names, arguments->json,
       "With --batch: print the object of `ovnitrace info --json` for each interval, in "
       "one line (docs/info.md)");
+  command
+      .add_option("--metrics", arguments->metrics,
+                  "Draw nothing, but serve counters for Prometheus at "
+                  "http://ADDRESS:PORT/metrics until Ctrl-C. The address is 127.0.0.1 unless given")
+      .type_name("[ADDRESS:]PORT");
   command.footer(R"(
 Shows the whole machine, or the processes of -p. A line is a thread, unless --by says otherwise:
 
@@ -141,7 +172,8 @@ Examples:
   sudo ovnitrace top
   sudo ovnitrace top -p nginx --sort latency
   sudo ovnitrace top --batch 1 --by process
-  sudo ovnitrace top --batch 60 --json | jq '.threads[0]')");
+  sudo ovnitrace top --batch 60 --json | jq '.threads[0]'
+  sudo ovnitrace top --metrics 9877)");
   command.callback([arguments] { return top(*arguments); });
 }
 

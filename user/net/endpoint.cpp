@@ -73,6 +73,18 @@ UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                  : std::strerror(why));
 }
 
+UniqueFd listen_on(const Endpoint &endpoint) {
+  return open_socket(endpoint, "listen on", [](const addrinfo &address) {
+    UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int on = 1;
+    if (fd && (setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+               bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 ||
+               listen(fd.get(), SOMAXCONN) != 0))
+      return UniqueFd();
+    return fd;
+  });
+}
+
 std::string address_text(const sockaddr *address, unsigned size) {
   char host[NI_MAXHOST], port[NI_MAXSERV];
   if (getnameinfo(address, size, host, sizeof host, port, sizeof port,

@@ -33,6 +33,9 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text);
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                      const std::function<UniqueFd(const addrinfo &)> &try_one);
 
+/// Opens a TCP socket that listens, and does not block. Throws Error, as open_socket() does.
+UniqueFd listen_on(const Endpoint &endpoint);
+
 /// Returns ADDRESS:PORT, numeric.
 std::string address_text(const sockaddr *address, unsigned size);
 

@@ -22,16 +22,6 @@ constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSe
 constexpr unsigned kMostIdle = 64; ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
 
-UniqueFd listen_on(const addrinfo &address) {
-  UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  if (fd && (setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-             bind(fd.get(), address.ai_addr, address.ai_addrlen) != 0 ||
-             listen(fd.get(), SOMAXCONN) != 0))
-    return UniqueFd();
-  return fd;
-}
-
 /// A sender may be quiet for long; one whose machine is gone is noticed after two minutes.
 void keep_alive(int fd) {
   const std::pair<int, int> options[] = {{TCP_KEEPIDLE, 60}, {TCP_KEEPINTVL, 10}, {TCP_KEEPCNT, 6}};
@@ -45,7 +35,7 @@ void keep_alive(int fd) {
 
 TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
                      unsigned most_senders, MakeTraceSink make_sink, Report report)
-    : Server(open_socket(endpoint, "listen on", listen_on), most_senders, std::move(make_sink),
+    : Server(listen_on(endpoint), most_senders, std::move(make_sink),
              std::move(report)),
       key_(key), buffer_(kReadSize, '\0') {}
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `ovnitrace top --metrics` counts, and how it serves it.
+#include "emulator/base/error.h"
+#include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
+#include "user/net/endpoint.h"
+#include "user/top/metrics_server.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <thread>
+
+namespace ovnitrace {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000; // ns
+
+using Lines = std::vector<std::string>;
+
+/// Returns the lines that begin with a text, without it.
+Lines after(const std::string &text, const std::string &start) {
+  Lines found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(start))
+      found.push_back(line.substr(start.size()));
+  return found;
+}
+
+/// 10 ms on CPU 3. `app` runs until 2 ms, is preempted by `hog` until 5 ms, and is blocked from 6
+/// ms to 7 ms. It gets its CPU 1023 ns later, and is blocked again for 500 ns from 8 ms on. Its
+/// thread `aide` runs then, and lets it wait for 2048 ns.
+class TopMetrics : public ::testing::Test {
+protected:
+  explicit TopMetrics(const std::string &name = "app") {
+    test::TraceBuilder trace(dir_.path());
+    auto &cpu = trace.cpu(3).at(0).start().id(1, 10, 10, name).id(2, 20, 20, "hog");
+    cpu.id(3, 11, 10, "aide").dispatch(1).at(2 * kMs).epilogue(1, 20).dispatch(2);
+    cpu.at(5 * kMs).epilogue(2, 10).dispatch(1).at(6 * kMs).sleep(1, 20).dispatch(2);
+    cpu.at(7 * kMs).activate(1, 20).at(7 * kMs + 1023).sleep(2, 10).dispatch(1);
+    cpu.at(8 * kMs).sleep(1, 11).dispatch(3).at(8 * kMs + 500).activate(1, 11);
+    cpu.at(8 * kMs + 500 + 2048).sleep(3, 10).dispatch(1).at(10 * kMs).stop();
+    trace.write();
+  }
+  TopPart part(uint64_t from, uint64_t to) { return read_top_part(dir_.path(), from, to, sink_); }
+
+  test::TempDir dir_;
+  test::CollectingSink sink_;
+  Metrics metrics_;
+};
+
+TEST_F(TopMetrics, TimesAreThoseOfAllThreadsOfAProcess) {
+  metrics_.add(part(0, 10 * kMs));
+  const std::string text = metrics_.text();
+  EXPECT_EQ(after(text, R"(ovnitrace_thread_seconds_total{process="app",group="",state=)"),
+            (Lines{R"("running"} 0.005998977)", R"("preempted"} 0.003000000)",
+                   R"("throttled"} 0.000000000)", R"("woken"} 0.000003071)",
+                   R"("blocked"} 0.002997952)", R"("unknown"} 0.008000000)"}));
+  EXPECT_EQ(
+      after(text, R"(ovnitrace_switches_total{process="app",group="",reason=)"),
+      (Lines{R"("preempted"} 1)", R"("yielded"} 0)", R"("throttled"} 0)", R"("voluntary"} 3)"}));
+  EXPECT_EQ(after(text, R"(ovnitrace_wakeups_total{process="app",group=""})"), Lines{" 2"});
+  EXPECT_EQ(after(text, "ovnitrace_cpu_busy_seconds_total{"), Lines{R"(cpu="3"} 0.010000000)"});
+  EXPECT_EQ(after(text, "ovnitrace_observed_seconds_total"), Lines{" 0.010000000"});
+  EXPECT_EQ(after(text, "ovnitrace_lost_events_total"), Lines{" 0"});
+}
+
+TEST_F(TopMetrics, ThrottledTimeIsNotPreempted) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 20, 20, "hog").dispatch(1);
+  cpu.at(kMs).epilogue(1, 20, FTRACE_OFFCPU_THROTTLED).dispatch(2).at(3 * kMs).epilogue(2, 10);
+  cpu.dispatch(1).at(4 * kMs).stop();
+  trace.write();
+  metrics_.add(read_top_part(dir.path(), 0, 4 * kMs, sink_));
+  const Lines states =
+      after(metrics_.text(), R"(ovnitrace_thread_seconds_total{process="app",group="",state=)");
+  EXPECT_EQ(states[1], R"("preempted"} 0.000000000)");
+  EXPECT_EQ(states[2], R"("throttled"} 0.002000000)");
+}
+
+TEST_F(TopMetrics, EveryMetricHasItsHelpAndType) {
+  metrics_.add(part(0, 10 * kMs));
+  const std::string text = metrics_.text();
+  EXPECT_EQ(after(text, "# HELP ovnitrace_wakeups_total "),
+            Lines{"How often a thread became runnable."});
+  EXPECT_EQ(after(text, "# TYPE ovnitrace_wakeup"),
+            (Lines{"s_total counter", "_latency_seconds histogram"}));
+  EXPECT_EQ(after(text, "# TYPE").size(), 10u);
+  EXPECT_EQ(after(text, "# HELP").size(), 10u);
+}
+
+TEST_F(TopMetrics, LatenciesAreCountedUpToEachBound) {
+  metrics_.add(part(0, 10 * kMs));
+  const std::string text = metrics_.text(),
+                    of_app =
+                        R"(ovnitrace_wakeup_latency_seconds_bucket{process="app",group="",le=)";
+  Lines buckets = after(text, of_app);
+  ASSERT_EQ(buckets.size(), 12u);
+  EXPECT_EQ(buckets[0], R"("0.000001023"} 1)") << "1023 ns, not 2048 ns";
+  EXPECT_EQ(buckets[1], R"("0.000004095"} 2)");
+  EXPECT_EQ(buckets[10], R"("1.073741823"} 2)");
+  EXPECT_EQ(buckets[11], R"("+Inf"} 2)");
+  EXPECT_EQ(after(text, R"(ovnitrace_wakeup_latency_seconds_sum{process="app",group=""})"),
+            Lines{" 0.000003071"});
+  EXPECT_EQ(after(text, R"(ovnitrace_wakeup_latency_seconds_count{process="app",group=""})"),
+            Lines{" 2"});
+}
+
+TEST_F(TopMetrics, IntervalsAddUp) {
+  for (uint64_t ms = 0; ms < 10; ms += 2)
+    metrics_.add(part(ms * kMs, (ms + 2) * kMs));
+  Metrics whole;
+  whole.add(part(0, 10 * kMs));
+  for (const char *name : {"ovnitrace_thread_seconds_total", "ovnitrace_cpu_busy_seconds_total",
+                           "ovnitrace_observed_seconds_total", "ovnitrace_wakeup_latency_seconds"})
+    EXPECT_EQ(after(metrics_.text(), name), after(whole.text(), name)) << name;
+}
+
+TEST_F(TopMetrics, LaterGroupsAreCountedTogether) {
+  for (size_t n = 0; n < Metrics::kMostGroups / 2 + 1; n++) { // two processes each
+    test::TempDir dir;
+    test::TraceBuilder trace(dir.path());
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, fmt::format("a{}", n));
+    cpu.id(2, 20, 20, fmt::format("b{}", n)).dispatch(1).at(kMs).sleep(1, 20).dispatch(2);
+    cpu.at(3 * kMs).stop();
+    trace.write();
+    metrics_.add(read_top_part(dir.path(), 0, 3 * kMs, sink_));
+  }
+  const Lines wakeups = after(metrics_.text(), "ovnitrace_wakeups_total");
+  EXPECT_EQ(wakeups.size(), Metrics::kMostGroups + 1);
+  const std::string others =
+      R"x(ovnitrace_thread_seconds_total{process="(others)",group="",state="running"})x";
+  EXPECT_EQ(after(metrics_.text(), others), Lines{" 0.003000000"}) << "the two of the last trace";
+}
+
+class StrangeNameInMetrics : public TopMetrics {
+protected:
+  StrangeNameInMetrics() : TopMetrics(R"(a\"b)") {}
+};
+
+TEST_F(StrangeNameInMetrics, IsEscaped) {
+  metrics_.add(part(0, 10 * kMs));
+  EXPECT_EQ(after(metrics_.text(), R"(ovnitrace_wakeups_total{process="a\\\"b",group=""})"),
+            Lines{" 2"})
+      << metrics_.text();
+}
+
+/// Answers requests until its test ends.
+class ServedMetrics : public TopMetrics {
+protected:
+  ServedMetrics() {
+    UniqueFd socket = listen_on({Endpoint::kTcp, "127.0.0.1", 0});
+    const std::string address = local_text(socket.get());
+    port_ = uint16_t(std::stoul(address.substr(address.rfind(':') + 1)));
+    server_.emplace(std::move(socket));
+    server_->take(dir_.path(), 0, 10 * kMs);
+    thread_ = std::thread([this] { server_->wait(UINT64_MAX / 2, end_); });
+  }
+  ~ServedMetrics() override {
+    eventfd_write(end_, 1);
+    thread_.join();
+    close(end_);
+  }
+  /// Returns the whole response.
+  std::string ask(const std::string &request) const {
+    const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to = {};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port_);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(fd.get(), reinterpret_cast<sockaddr *>(&to), sizeof to) != 0)
+      return "no connection";
+    const std::string text = request + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    EXPECT_EQ(send(fd.get(), text.data(), text.size(), 0), ssize_t(text.size()));
+    std::string all;
+    char buffer[4096];
+    for (ssize_t got; (got = recv(fd.get(), buffer, sizeof buffer, 0)) > 0;)
+      all.append(buffer, size_t(got));
+    return all;
+  }
+
+  std::optional<MetricsServer> server_;
+  const int end_ = eventfd(0, EFD_CLOEXEC);
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+TEST_F(ServedMetrics, AreThoseOfTheIntervals) {
+  metrics_.add(part(0, 10 * kMs));
+  const std::string response = ask("GET /metrics");
+  EXPECT_TRUE(response.starts_with("HTTP/1.1 200 ")) << response;
+  EXPECT_NE(response.find("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+            std::string::npos);
+  EXPECT_TRUE(response.ends_with("\r\n\r\n" + metrics_.text())) << response;
+  EXPECT_TRUE(ask("HEAD /metrics").ends_with("\r\n\r\n"));
+}
+
+TEST_F(ServedMetrics, AreNothingElse) {
+  EXPECT_TRUE(ask("GET /").starts_with("HTTP/1.1 404 "));
+  EXPECT_TRUE(ask("POST /metrics").starts_with("HTTP/1.1 405 "));
+  EXPECT_FALSE(ask("\x01\xff").starts_with("HTTP/1.1 2"));
+  EXPECT_TRUE(ask("GET /metrics").starts_with("HTTP/1.1 200 ")) << "it still answers";
+}
+
+TEST(MetricsAddress, InUseIsAnError) {
+  const UniqueFd first = listen_on({Endpoint::kTcp, "127.0.0.1", 0});
+  const std::string address = local_text(first.get());
+  const auto port = uint16_t(std::stoul(address.substr(address.rfind(':') + 1)));
+  EXPECT_THROW(listen_on({Endpoint::kTcp, "127.0.0.1", port}), Error);
+}
+
+} // namespace
+} // namespace ovnitrace
