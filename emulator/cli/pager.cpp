@@ -2,9 +2,9 @@
 #include "emulator/cli/pager.h"
 
 #include "emulator/base/messages.h"
+#include "emulator/base/spawn.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,32 +34,6 @@ std::vector<std::string> arguments_of(const std::string &command) {
   for (std::string word; in >> word;)
     words.push_back(word);
   return words;
-}
-
-/// Starts the pager with this standard input. Returns 0 or the error.
-int start(const std::string &command, int input, pid_t &pid) {
-  std::vector<std::string> words = arguments_of(command);
-  std::vector<char *> argv;
-  for (std::string &word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawnattr_t attributes; // a signal that is ignored stays so in a new program
-  posix_spawnattr_init(&attributes);
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none); // the calling thread may block all
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  const int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
 }
 
 } // namespace
@@ -95,7 +69,8 @@ Pager::Pager() {
   // As git: less leaves at once if all fits, shows colours, and leaves the text on the screen.
   setenv("LESS", "FRX", 0);
   setenv("LV", "-c", 0);
-  if (const int error = start(command, output.get(), pid_)) {
+  if (const int error =
+          spawn(arguments_of(command), own_environment(), {.in = output.get()}, pid_)) {
     print("cannot start the pager {}: {}; the output follows without one", command,
           std::strerror(error));
     input_ = UniqueFd();

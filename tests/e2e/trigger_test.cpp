@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
+
 namespace ovnitrace::test {
 
 namespace {
@@ -151,6 +153,45 @@ TEST_F(Trigger, OtherNamesDoNotHit) {
   const Outcome outcome = record_delays("latency", 20, "latency:2ms:victims");
   EXPECT_NE(outcome.err.find("--trigger has hit 0 times"), std::string::npos) << outcome.err;
   EXPECT_FALSE(exists(trace() + ".1")) << outcome.err;
+}
+
+TEST_F(Trigger, TheCommandOfASaveGetsTheTraceAndItsCause) {
+  const std::string said = path("said"), until = "until [ -s " + said + " ]; do :; done";
+  const std::string command =
+      "test -e $OVNITRACE_TRACE/trace.json && echo \"$OVNITRACE_CAUSE: $OVNITRACE_TRACE\" > " +
+      said;
+  const Outcome outcome =
+      record({"sh", "-c", "sleep 0.1; " + until},
+             {"--buffer", "last:1M", "--trigger", "exit:slee?", "--on-save", command});
+  const std::string text = read_text(said);
+  EXPECT_TRUE(text.starts_with("exit of sleep(")) << text << outcome.err;
+  EXPECT_TRUE(text.ends_with("): " + trace() + ".1\n")) << text;
+  EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Trigger, NobodyWaitsForTheCommandOfASave) {
+  const std::string ready = path("ready"), started = path("started"), go = path("go");
+  Process tracer(record_command(
+      trace(),
+      {"sh", "-c", "echo > " + ready + "; until [ -e " + go + " ]; do sleep 0.05; done; exit 4"},
+      {"--buffer", "last:1M", "--on-save", "echo $$ >> " + started + "; exec sleep 1000"}));
+  ASSERT_TRUE(eventually([&] { return exists(ready); }, "the program runs"));
+  tracer.signal(SIGUSR2);
+  ASSERT_TRUE(eventually([&] { return exists(started) && read_text(started).ends_with("\n"); },
+                         "the command runs"));
+  tracer.signal(SIGUSR2);
+  eventually([&] { return tracer.err().find("not started for") != std::string::npos; },
+             "the second save");
+  write_text(go, "");
+  const Outcome outcome = tracer.wait();
+  EXPECT_EQ(outcome.status(), 4) << outcome.err;
+  EXPECT_NE(outcome.err.find("warning: --on-save: the command still runs, and is not started for " +
+                             trace() + ".2\n"),
+            std::string::npos)
+      << outcome.err;
+  const std::vector<std::string> pids = lines_of(read_text(started));
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_EQ(kill(std::stoi(pids[0]), SIGKILL), 0) << "it goes on";
 }
 
 TEST_F(Trigger, ExitHitsWhenAThreadOfThatNameEnds) {

@@ -184,6 +184,8 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
       {app(), [](auto &a) { a.options.probe_files = {"f"}, a.options.families = {}; },
        "--probe is for user events, which --filter leaves out: add +user to it"},
       {app(), [](auto &a) { a.options.trigger_saves = 1; }, "--max-saves needs --trigger EVENT"},
+      {app(), [](auto &a) { a.options.on_save = "true"; }, "--on-save needs --buffer last:SIZE"},
+      {app(), [](auto &a) { a.options.on_save = "true", a.buffer = "last:1M"; }, ""},
       {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger needs --buffer last:SIZE"},
       {app(), [](auto &a) { a.trigger = "task_end", a.buffer = "stop:1M"; },
        "--trigger needs --buffer last:SIZE"},

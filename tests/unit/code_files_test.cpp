@@ -90,7 +90,6 @@ TEST_F(CodeFilesTest, AreNotReadIfTheyAreOverwritten) {
 
 TEST_F(CodeFilesTest, AreNotOpenedWithoutLimit) {
   raise_file_limit(CodeFiles::kMost);
-  files_.emplace();
   std::vector<CodeFile> files;
   for (size_t n = 0; n <= CodeFiles::kMost; n++) {
     std::ofstream(dir_ / std::to_string(n)) << n;
@@ -98,6 +97,7 @@ TEST_F(CodeFilesTest, AreNotOpenedWithoutLimit) {
     stat((dir_ / std::to_string(n)).c_str(), &status);
     files.push_back({dir_ / std::to_string(n), status.st_ino, status.st_dev});
   }
+  files_.emplace(); // from now on, a file that changes is another one
   std::vector<CodeFiles::Use> uses;
   for (const CodeFile &file : files)
     uses.push_back({&file, {}});

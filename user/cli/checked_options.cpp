@@ -153,6 +153,8 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
                             arguments.buffer, options.chunk_bytes),
                 kExitUsage);
+  if (!options.on_save.empty() && options.buffer.kind != BufferKind::kCyc)
+    throw Error("--on-save needs --buffer last:SIZE", kExitUsage);
   if (arguments.trigger.empty() && options.trigger_saves)
     throw Error("--max-saves needs --trigger EVENT", kExitUsage);
   if (arguments.trigger.empty())

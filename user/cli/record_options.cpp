@@ -215,6 +215,11 @@ void add_buffer_options(App app, RecordArguments &arguments) {
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");
+  app.add_option("--on-save", arguments.options.on_save,
+                 "With --buffer last: run this command of the shell after each save during the "
+                 "capture. Its environment has OVNITRACE_TRACE, the directory, and "
+                 "OVNITRACE_CAUSE, what --trigger found")
+      .type_name("COMMAND");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,

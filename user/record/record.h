@@ -53,6 +53,7 @@ struct RecordOptions {
   uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
   trigger_rule rule = {};     ///< with a flight recorder: saves when the kernel side finds this
   uint64_t trigger_saves = 0; ///< how often, at most
+  std::string on_save;        ///< a command of the shell: runs after each save; empty: none
   LiveView *live = nullptr;   ///< looks at a flight recorder's capture while it goes on, or null
 };
 

@@ -38,7 +38,7 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
       recorder_(traced.capture(), traced.families(), traced.stacks(),
                 traced.causes() ? traced.causes()->devices() : nullptr, storage_.sink(),
                 trace_.begin),
-      status_line_(trace_.begin) {
+      on_save_(options.on_save), status_line_(trace_.begin) {
   trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
 }
 
@@ -173,6 +173,8 @@ std::string Recording::save(const std::string &cause) {
   if (spent && !std::exchange(reported_triggers_spent_, true))
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
+  if (saved)
+    on_save_.start(place, cause);
   return saved ? place : "";
 }
 

@@ -9,6 +9,7 @@
 #include "user/record/live_parts.h"
 #include "user/record/record.h"
 #include "user/record/recorder.h"
+#include "user/record/save_command.h"
 #include "user/record/status_line.h"
 #include "user/record/trace_json.h"
 #include "user/record/traced.h"
@@ -73,6 +74,7 @@ private:
   unsigned saves_ = 0;
   uint64_t region_saves_ = 0; ///< asked for by the stops of regions
   uint64_t hit_saves_ = 0;    ///< because of options_.rule
+  SaveCommand on_save_;
   bool reported_triggers_spent_ = false;
   bool paused_ = false, shows_status_ = false;
   StatusLine status_line_;

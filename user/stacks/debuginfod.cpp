@@ -4,19 +4,19 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/regular_file.h"
+#include "emulator/base/spawn.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <pwd.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -29,44 +29,13 @@ constexpr uint64_t kMostSeconds = 120; ///< for one file, and for those of a rec
 std::vector<std::string> user_environment() {
   std::vector<std::string> all;
   const passwd *user = getpwuid(geteuid());
-  for (char **variable = environ; *variable; variable++)
-    if (const std::string text = *variable; !user || !text.starts_with("HOME="))
-      all.push_back(text);
+  for (std::string &text : own_environment())
+    if (!user || !text.starts_with("HOME="))
+      all.push_back(std::move(text));
   if (user)
     all.push_back("HOME=" + std::string(user->pw_dir));
   all.push_back(fmt::format("DEBUGINFOD_MAXTIME={}", kMostSeconds)); // the first one counts
   return all;
-}
-
-/// Starts `argv` with its output at `out`. A signal of the terminal ends it. Returns -1 if it
-/// cannot.
-pid_t start(const std::vector<const char *> &argv, int out) {
-  std::vector<std::string> texts = user_environment();
-  std::vector<char *> environment, arguments;
-  for (std::string &text : texts)
-    environment.push_back(text.data());
-  environment.push_back(nullptr);
-  for (const char *argument : argv)
-    arguments.push_back(const_cast<char *>(argument));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  pid_t child = -1;
-  if (posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(),
-                   environment.data()) != 0)
-    child = -1;
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return child;
 }
 
 } // namespace
@@ -87,10 +56,12 @@ UniqueFd fetch(const std::string &build_id) {
     return UniqueFd();
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
-  const pid_t child = start({"debuginfod-find", "debuginfo", build_id.c_str()}, theirs.get());
-  theirs = UniqueFd();
-  if (child < 0)
+  const UniqueFd nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  pid_t child = -1;
+  if (spawn({"debuginfod-find", "debuginfo", build_id}, user_environment(),
+            {.in = nothing.get(), .out = theirs.get(), .err = nothing.get()}, child) != 0)
     return UniqueFd();
+  theirs = UniqueFd();
   std::string path;
   char part[512];
   for (ssize_t got; path.size() < PATH_MAX;) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "user/record/save_command.h"
+
+#include "emulator/base/messages.h"
+#include "emulator/base/spawn.h"
+#include "emulator/base/unique_fd.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <cstring>
+#include <vector>
+
+namespace ovnitrace {
+
+void SaveCommand::start(const std::string &trace, const std::string &cause) {
+  if (command_.empty())
+    return;
+  if (running_ > 0 && waitpid(running_, nullptr, WNOHANG) == 0) {
+    print("warning: --on-save: the command still runs, and is not started for {}", trace);
+    return;
+  }
+  std::vector<std::string> environment = own_environment();
+  std::erase_if(environment, [](const std::string &text) {
+    return text.starts_with("OVNITRACE_TRACE=") || text.starts_with("OVNITRACE_CAUSE=");
+  });
+  environment.push_back("OVNITRACE_TRACE=" + trace);
+  environment.push_back("OVNITRACE_CAUSE=" + cause);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  running_ = -1;
+  if (const int error =
+          spawn({"/bin/sh", "-c", command_}, environment, {.in = nothing.get()}, running_))
+    print("warning: --on-save: cannot start /bin/sh: {}", std::strerror(error));
+}
+
+} // namespace ovnitrace
