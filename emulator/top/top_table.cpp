@@ -175,8 +175,9 @@ TopTable top_table(TopPart &part, const TopView &view) {
                        &group.sum});
   }
   const Columns columns(view, part.length(),
-                        std::any_of(lines.begin(), lines.end(),
-                                    [](const Line &line) { return line.sum->throttled_time() > 0; }));
+                        std::any_of(lines.begin(), lines.end(), [](const Line &line) {
+                          return line.sum->throttled_time() > 0;
+                        }));
   Table table = columns.table(view.by);
   TopTable result{head_lines(part), {}, {}};
   for (const Line &line : lines) {
