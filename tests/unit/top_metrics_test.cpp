@@ -87,14 +87,73 @@ TEST_F(TopMetrics, ThrottledTimeIsNotPreempted) {
 }
 
 TEST_F(TopMetrics, EveryMetricHasItsHelpAndType) {
-  metrics_.add(part(0, 10 * kMs));
-  const std::string text = metrics_.text();
-  EXPECT_EQ(after(text, "# HELP ovnitrace_wakeups_total "),
-            Lines{"How often a thread became runnable."});
-  EXPECT_EQ(after(text, "# TYPE ovnitrace_wakeup"),
-            (Lines{"s_total counter", "_latency_seconds histogram"}));
-  EXPECT_EQ(after(text, "# TYPE").size(), 10u);
-  EXPECT_EQ(after(text, "# HELP").size(), 10u);
+  EXPECT_EQ(after(metrics_.text(), "# "),
+            (Lines{
+                "HELP ovnitrace_thread_seconds_total Time of threads in each state.",
+                "TYPE ovnitrace_thread_seconds_total counter",
+                "HELP ovnitrace_switches_total How often threads left their CPU.",
+                "TYPE ovnitrace_switches_total counter",
+                "HELP ovnitrace_wakeups_total How often a thread became runnable.",
+                "TYPE ovnitrace_wakeups_total counter",
+                "HELP ovnitrace_migrations_total How often a thread moved to another CPU.",
+                "TYPE ovnitrace_migrations_total counter",
+                "HELP ovnitrace_wakeup_latency_seconds How long threads waited for a CPU after a "
+                "wakeup.",
+                "TYPE ovnitrace_wakeup_latency_seconds histogram",
+                "HELP ovnitrace_idle_while_waiting_seconds_total Time in which threads waited for "
+                "a CPU while a CPU was idle.",
+                "TYPE ovnitrace_idle_while_waiting_seconds_total counter",
+                "HELP ovnitrace_cpu_busy_seconds_total Time in which a CPU ran a thread.",
+                "TYPE ovnitrace_cpu_busy_seconds_total counter",
+                "HELP ovnitrace_observed_seconds_total Time that these metrics are about.",
+                "TYPE ovnitrace_observed_seconds_total counter",
+                "HELP ovnitrace_events_total Events that were recorded.",
+                "TYPE ovnitrace_events_total counter",
+                "HELP ovnitrace_lost_events_total Events that were lost.",
+                "TYPE ovnitrace_lost_events_total counter",
+            }));
+}
+
+TEST_F(TopMetrics, OnlyProcessesThatLiveInTheIntervalAreCounted) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "gone").id(2, 20, 20, "hog").dispatch(1);
+  cpu.at(kMs).end(1).dispatch(2).at(4 * kMs).stop();
+  trace.write();
+  metrics_.add(read_top_part(dir.path(), 2 * kMs, 4 * kMs, sink_));
+  EXPECT_EQ(after(metrics_.text(), "ovnitrace_wakeups_total"),
+            Lines{R"({process="hog",group=""} 0)"});
+}
+
+/// A thread waits for CPU 0 while CPU 1, which it may use, is idle.
+TEST_F(TopMetrics, IdleTimeHasItsCause) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  trace.json(R"({"format": "ovnitrace", "version": 1, "all_threads": true})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 20, 20, "hog").dispatch(2);
+  cpu.record(FTrace_EXT_affinity, 1, 0b11)
+      .at(kMs)
+      .activate(1)
+      .at(3 * kMs)
+      .sleep(2, 10)
+      .dispatch(1)
+      .at(4 * kMs)
+      .stop();
+  trace.cpu(1)
+      .at(0)
+      .start()
+      .id(3, 30, 30, "other")
+      .dispatch(3)
+      .at(2)
+      .sleep(3, 0)
+      .at(4 * kMs)
+      .stop();
+  trace.write();
+  metrics_.add(read_top_part(dir.path(), 0, 4 * kMs, sink_));
+  EXPECT_EQ(after(metrics_.text(),
+                  R"(ovnitrace_idle_while_waiting_seconds_total{process="app",group="",cause=)"),
+            (Lines{R"("in_flight"} 0.000000000)", R"("scheduler"} 0.002000000)",
+                   R"("affinity"} 0.000000000)"}));
 }
 
 TEST_F(TopMetrics, LatenciesAreCountedUpToEachBound) {
@@ -125,20 +184,22 @@ TEST_F(TopMetrics, IntervalsAddUp) {
 }
 
 TEST_F(TopMetrics, LaterGroupsAreCountedTogether) {
-  for (size_t n = 0; n < Metrics::kMostGroups / 2 + 1; n++) { // two processes each
-    test::TempDir dir;
-    test::TraceBuilder trace(dir.path());
-    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, fmt::format("a{}", n));
-    cpu.id(2, 20, 20, fmt::format("b{}", n)).dispatch(1).at(kMs).sleep(1, 20).dispatch(2);
-    cpu.at(3 * kMs).stop();
-    trace.write();
-    metrics_.add(read_top_part(dir.path(), 0, 3 * kMs, sink_));
-  }
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start();
+  constexpr uint16_t kProcesses = Metrics::kMostGroups + 2;
+  for (uint16_t n = 1; n <= kProcesses; n++)
+    cpu.id(n, n, n, fmt::format("process-{}", n));
+  for (uint16_t n = 1; n <= kProcesses; n++)
+    cpu.at(n * kMs).dispatch(n).at((n + 1) * kMs).sleep(n);
+  cpu.stop();
+  trace.write();
+  metrics_.add(read_top_part(dir.path(), 0, (kProcesses + 1) * kMs, sink_));
   const Lines wakeups = after(metrics_.text(), "ovnitrace_wakeups_total");
   EXPECT_EQ(wakeups.size(), Metrics::kMostGroups + 1);
   const std::string others =
       R"x(ovnitrace_thread_seconds_total{process="(others)",group="",state="running"})x";
-  EXPECT_EQ(after(metrics_.text(), others), Lines{" 0.003000000"}) << "the two of the last trace";
+  EXPECT_EQ(after(metrics_.text(), others), Lines{" 0.002000000"}) << "the last two";
 }
 
 class StrangeNameInMetrics : public TopMetrics {
