@@ -35,6 +35,7 @@ int spawn(const std::vector<std::string> &argv, const std::vector<std::string> &
   sigset_t signals; // a signal that is ignored stays so in a new program
   sigemptyset(&signals);
   sigaddset(&signals, SIGPIPE);
+  sigaddset(&signals, SIGXFSZ);
   posix_spawnattr_setsigdefault(&attributes, &signals);
   sigemptyset(&signals); // the calling thread may block all
   posix_spawnattr_setsigmask(&attributes, &signals);

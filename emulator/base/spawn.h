@@ -13,9 +13,9 @@ struct StandardFiles {
   int in = -1, out = -1, err = -1;
 };
 
-/// Starts a program, which PATH finds, with SIGPIPE as usual and no signal blocked. `environment`:
-/// texts NAME=VALUE; of equal names, the first counts. The caller waits for the process. Returns 0
-/// and sets `pid`, or returns the error (errno).
+/// Starts a program, which PATH finds, with SIGPIPE and SIGXFSZ as usual and no signal blocked.
+/// `environment`: texts NAME=VALUE. The caller waits for the process. Returns 0 and sets `pid`, or
+/// returns the error (errno).
 int spawn(const std::vector<std::string> &argv, const std::vector<std::string> &environment,
           const StandardFiles &files, pid_t &pid);
 
