@@ -147,6 +147,32 @@ TEST_F(TopOfOneCpu, GroupsHaveNoCall) {
   EXPECT_EQ(names.lines.at(0).find("app (1 thread)   40.0 "), 0u) << names.lines.at(0);
 }
 
+/// A thread waits for 1 us, 2 us, … 100 us after its wakeups, and is blocked in read and in write
+/// for the same time.
+TEST(TopOfManyWaits, HasTheirPercentilesAndTheFirstOfTheLongestCalls) {
+  test::TempDir dir;
+  test::CollectingSink sink;
+  test::TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+  uint64_t time = 0;
+  for (uint64_t us = 1; us <= 100; us++) {
+    const uint32_t call = FTRACE_CALL_NATIVE + us % 2; // 1: write
+    cpu.at(time += 1000)
+        .record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(call)), 1,
+                FTRACE_CALL_PAR2(call) | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT);
+    cpu.at(time += 5000).activate(1);
+    cpu.at(time += us * 1000).dispatch(1);
+  }
+  cpu.at(time).stop();
+  trace.write();
+  TopPart part = read_top_part(dir.path(), 0, time, sink);
+  const std::string line = top_table(part, {.columns = 110}).lines.at(0);
+  EXPECT_EQ(line.find("app (10)  read "), 0u) << line;
+  EXPECT_NE(line.find("49.66 us  99.33 us  100.0 us"), std::string::npos)
+      << line << ": exact to 1/64 of 50 us and 99 us";
+}
+
 TEST(TopOfManyCpus, SharesAreListedForUpToEight) {
   for (const uint16_t cpus : {8, 9}) {
     test::TempDir dir;
