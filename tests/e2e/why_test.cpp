@@ -65,15 +65,15 @@ std::vector<Span> runs(const std::vector<DumpEvent> &events, uint32_t tid, int c
       [=](const DumpEvent &e) { return e.tid == tid && e.leaves_cpu(); });
 }
 
-/// Returns when a thread of `crowd` has CPU 1 for the first time after it has left CPU 0. Each may
-/// start late, and on the other CPU.
-uint64_t stays_since(const std::vector<DumpEvent> &events, uint32_t tid) {
-  const std::vector<Span> elsewhere = runs(events, tid, 0), there = runs(events, tid, 1);
+/// Returns when a thread of `crowd` has its CPU, 0 or 1, for the first time after it has left the
+/// other one. Each may start late, and on the other CPU.
+uint64_t stays_since(const std::vector<DumpEvent> &events, uint32_t tid, int cpu) {
+  const std::vector<Span> elsewhere = runs(events, tid, 1 - cpu), there = runs(events, tid, cpu);
   const auto first = std::find_if(there.begin(), there.end(), [&](const Span &run) {
     return elsewhere.empty() || run.from > elsewhere.back().from;
   });
   if (first == there.end())
-    throw std::runtime_error("thread " + std::to_string(tid) + " never ran on CPU 1 in the end");
+    throw std::runtime_error("thread " + std::to_string(tid) + " never ran on its CPU in the end");
   return first->from;
 }
 
@@ -166,7 +166,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   const json everything = why();
   const uint32_t victim = named(everything, "victim")["tid"],
                  spinner = named(everything, "spinner")["tid"];
-  const uint64_t from = std::max(stays_since(events, victim), stays_since(events, spinner));
+  const uint64_t from = std::max(stays_since(events, victim, 1), stays_since(events, spinner, 1));
   const json all = why({"--tid", std::to_string(victim) + "," + std::to_string(spinner), "--from",
                         std::to_string(from) + "ns"});
   const Span rest{from, UINT64_MAX};
@@ -194,10 +194,8 @@ TEST_F(WhyOf, AThreadThatHasACpuOfItsOwnDoesNotWaitForTheOther) {
   record({installed("crowd"), "50", "1", "0"}, {"-a"});
   const std::vector<DumpEvent> events = dump(trace());
   const json everything = why();
-  const auto spinner = runs(events, named(everything, "spinner")["tid"], 1),
-             victim = runs(events, named(everything, "victim")["tid"], 0);
-  ASSERT_FALSE(spinner.empty() || victim.empty());
-  const uint64_t both_there = std::max(spinner.front().from, victim.front().from);
+  const uint64_t both_there = std::max(stays_since(events, named(everything, "spinner")["tid"], 1),
+                                       stays_since(events, named(everything, "victim")["tid"], 0));
   const json all = why({"--from", std::to_string(both_there) + "ns"});
   EXPECT_EQ(held_by(named(all, "victim"), "spinner"), 0u);
   EXPECT_EQ(held_by(named(all, "spinner"), "victim"), 0u);
