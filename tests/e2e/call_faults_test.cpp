@@ -192,9 +192,13 @@ protected:
     for (const auto &[key, value] : flat.items()) {
       std::string name = key;
       std::erase_if(name, [](char c) { return isdigit(c); });
-      // A device wakes a thread in some runs only. libbpf takes a failed call for a sign of an old
+      // In some runs only, a device wakes a thread, a thread ends, or code is in no file. Idle
+      // states without a readable name are numbers. libbpf takes a failed call for a sign of an old
       // kernel, on which refills are not seen, and the trace says so.
-      const bool may_be_absent = name.starts_with("/devices") || name == "/sees_refills";
+      const bool may_be_absent = name.starts_with("/devices") ||
+                                 name.starts_with("/threads//kernel_account") ||
+                                 name == "/stack_frames//pid" || name.starts_with("/idle_states") ||
+                                 name == "/sees_refills";
       if (!value.is_null() && value != "" && value != false && !may_be_absent)
         members.insert(name);
     }

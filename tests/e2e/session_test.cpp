@@ -172,15 +172,22 @@ TEST_F(Session, AFullDiskRemovesTheOldestPart) {
   const std::string disk = path("disk");
   ASSERT_EQ(mkdir(disk.c_str(), 0755), 0);
   ASSERT_EQ(mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m"), 0);
-  Process busy({.argv = {"sh", "-c", "while :; do /bin/true; done"}});
-  const Outcome outcome =
-      run({.argv = {ovnitrace(), "record", "-p", std::to_string(busy.pid()), "-d", "12", "-o",
-                    disk + "/trace", "--compress=0", "--rotate", "1s"}});
+  // Many events of few threads, which are all in trace.json.
+  const std::string pingpong = installed("pingpong") + " 300 > /dev/null; ",
+                    on_both = "taskset -c 0 " + pingpong + "taskset -c 1 " + pingpong;
+  Process busy({.argv = {"sh", "-c", "while :; do " + on_both + "sleep 0.05; done"}});
+  Process tracer({.argv = {ovnitrace(), "record", "-p", std::to_string(busy.pid()), "-o",
+                           disk + "/trace", "--compress=0", "--rotate", "1s"}});
+  eventually([&] { return tracer.err().find("0002 is removed") != std::string::npos; },
+             "the removal of two parts");
+  tracer.signal(SIGINT);
+  const Outcome outcome = tracer.wait();
   std::vector<std::string> parts;
   for (const std::string &name : names_in(disk + "/trace"))
     if (name.starts_with("0"))
       parts.push_back(name);
-  EXPECT_NE(outcome.err.find("is removed"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_FALSE(parts.empty());
   EXPECT_EQ(std::count(parts.begin(), parts.end(), "0001"), 0) << "the oldest";
   const Outcome dumped = run({.argv = {ovnitrace(), "dump", disk + "/trace"}});
   EXPECT_EQ(dumped.status(), 0) << dumped.err << outcome.err;

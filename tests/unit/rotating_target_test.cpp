@@ -285,6 +285,55 @@ TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
   }
 }
 
+/// Ignores what does not fit.
+class Lossy final : public ChunkPool {
+public:
+  explicit Lossy(TraceTarget &target) : target_(target) { chunk_.records.reserve(kChunkRecords); }
+  Chunk *borrow(uint32_t cpu) override {
+    chunk_.cpu = cpu;
+    chunk_.records.clear();
+    return &chunk_;
+  }
+  void give(Chunk *chunk) override { missing += target_.output().write(*chunk); }
+
+  size_t missing = 0; ///< records
+
+private:
+  TraceTarget &target_;
+  Chunk chunk_;
+};
+
+// Each part begins with the states of all threads, which take more room than half of the disk.
+TEST(RotatingTarget, GivesUpWhenNewPartsAloneFillTheDisk) {
+  size_t gave_up = 0;
+  for (unsigned kilobytes = 100; kilobytes < 300; kilobytes += 4) {
+    const SmallDisk disk(kilobytes);
+    RotatingTarget target(disk.path() + "/trace", IfExists::refuse, kCpus, 0, Rotation{.bytes = 1});
+    target.prepare(kDescription);
+    target.begin();
+    Lossy pool(target);
+    ThreadRegistry registry;
+    ChunkWriter writer(1, 1, registry, pool);
+    uint64_t time = 10;
+    for (uint32_t tid = 100; tid < 1100; tid++) {
+      const life_record created = new_thread(tid, ++time);
+      registry.learn(created);
+      writer.life(created);
+      if (tid % 100 == 99) {
+        writer.pass_on(UINT64_MAX);
+        target.rotate_soon(time, time + 1);
+        ++time;
+      }
+    }
+    writer.finish(++time);
+    target.output().finish();
+    target.end(kDescription, 0);
+    gave_up += pool.missing > 0;
+    EXPECT_GE(trace_parts(disk.path() + "/trace").size(), 1u) << kilobytes;
+  }
+  EXPECT_GT(gave_up, 0u);
+}
+
 TEST(RotatingTarget, SaysWhyAPartIsNotRemoved) {
   RotatedTrace traces(7, 0);
   TraceDirectory whole(traces.rotated(), IfExists::overwrite);

@@ -182,16 +182,18 @@ size_t RotatingTarget::write(const Chunk &chunk) {
   return 0;
 }
 
-/// Writes a chunk whole, into a new part if there is no room in this one.
+/// Writes a chunk whole, into a new part if there is no room in this one. Each try removes the
+/// oldest part. It gives up when all parts are gone that were there: then new parts alone fill the
+/// disk.
 size_t RotatingTarget::write_on(const Chunk &chunk) {
-  for (;;) {
+  for (size_t tries = parts_.size();; tries--) {
     if (!error_.empty())
       return chunk.records.size();
     const size_t missing = part_->output().write(chunk);
     if (!missing)
       return 0;
     const std::string why = part_->output().error();
-    if (!make_room(why)) {
+    if (tries == 0 || !make_room(why)) {
       error_ = why;
       return missing;
     }
