@@ -87,6 +87,10 @@ TEST_F(TopMetrics, ThrottledTimeIsNotPreempted) {
 }
 
 TEST_F(TopMetrics, EveryMetricHasItsHelpAndType) {
+  const std::string latency = "HELP ovnitrace_wakeup_latency_seconds How long threads waited for a "
+                              "CPU after a wakeup.",
+                    idle = "HELP ovnitrace_idle_while_waiting_seconds_total Time in which threads "
+                           "waited for a CPU while a CPU was idle.";
   EXPECT_EQ(after(metrics_.text(), "# "),
             (Lines{
                 "HELP ovnitrace_thread_seconds_total Time of threads in each state.",
@@ -97,11 +101,9 @@ TEST_F(TopMetrics, EveryMetricHasItsHelpAndType) {
                 "TYPE ovnitrace_wakeups_total counter",
                 "HELP ovnitrace_migrations_total How often a thread moved to another CPU.",
                 "TYPE ovnitrace_migrations_total counter",
-                "HELP ovnitrace_wakeup_latency_seconds How long threads waited for a CPU after a "
-                "wakeup.",
+                latency,
                 "TYPE ovnitrace_wakeup_latency_seconds histogram",
-                "HELP ovnitrace_idle_while_waiting_seconds_total Time in which threads waited for "
-                "a CPU while a CPU was idle.",
+                idle,
                 "TYPE ovnitrace_idle_while_waiting_seconds_total counter",
                 "HELP ovnitrace_cpu_busy_seconds_total Time in which a CPU ran a thread.",
                 "TYPE ovnitrace_cpu_busy_seconds_total counter",

@@ -35,9 +35,8 @@ void keep_alive(int fd) {
 
 TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
                      unsigned most_senders, MakeTraceSink make_sink, Report report)
-    : Server(listen_on(endpoint), most_senders, std::move(make_sink),
-             std::move(report)),
-      key_(key), buffer_(kReadSize, '\0') {}
+    : Server(listen_on(endpoint), most_senders, std::move(make_sink), std::move(report)), key_(key),
+      buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
   polls.push_back({socket_.get(), POLLIN, 0});
