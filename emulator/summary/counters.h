@@ -19,6 +19,8 @@ struct ThreadCounters {
   uint64_t voluntary = 0;
   uint64_t wakeups = 0;
   uint64_t migrations = 0;
+
+  void add(const ThreadCounters &other);
 };
 
 /// How a counter is shown.
@@ -44,5 +46,10 @@ inline constexpr std::array kCounters = {
     CounterInfo{"migrations", "moved to another CPU", &ThreadCounters::migrations, false, false},
 };
 static_assert(sizeof(ThreadCounters) == kCounters.size() * sizeof(uint64_t), "a row for each");
+
+inline void ThreadCounters::add(const ThreadCounters &other) {
+  for (const CounterInfo &counter : kCounters)
+    this->*counter.count += other.*counter.count;
+}
 
 } // namespace ovnitrace

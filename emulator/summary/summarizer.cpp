@@ -50,8 +50,7 @@ void ThreadSummary::add(const ThreadSummary &other) {
   gate += other.gate;
   idle_known += other.idle_known;
   idle.add(other.idle);
-  for (const CounterInfo &counter : kCounters)
-    this->*counter.count += other.*counter.count;
+  ThreadCounters::add(other);
   throttling.add(other.throttling);
   if (other.latency.count() && (!latency.count() || other.latency.max() > latency.max()))
     latency_max_at = other.latency_max_at;

@@ -47,11 +47,6 @@ private:
   std::string name_, text_;
 };
 
-void add(ThreadCounters &to, const ThreadCounters &from) {
-  for (const CounterInfo &counter : kCounters)
-    to.*counter.count += from.*counter.count;
-}
-
 } // namespace
 
 Metrics::Counts &Metrics::of(Group group) {
@@ -81,7 +76,7 @@ void Metrics::add(const TopPart &part) {
                                              thread.reported(ThreadState::Unknown)};
     for (size_t n = 0; n < kStates.size(); n++)
       counts.states[n] += states[n];
-    ovnitrace::add(counts.counters, thread);
+    counts.counters.add(thread);
     counts.idle.add(thread.idle);
     for (size_t n = 0; n < kBounds; n++)
       counts.latencies[n] += thread.latency.below(kFirstBound + unsigned(n) * kBoundStep);

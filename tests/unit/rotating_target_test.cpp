@@ -242,37 +242,71 @@ struct SmallDisk {
   TempDir dir;
 };
 
+/// Parts that one CPU writes. Counts what does not fit.
+class OneCpu final : public ChunkPool {
+public:
+  explicit OneCpu(const std::string &path)
+      : target_(path, IfExists::refuse, kCpus, 0, Rotation{.bytes = 1}),
+        writer(1, 1, registry_, *this) {
+    chunk_.records.reserve(kChunkRecords);
+    target_.prepare(kDescription);
+    target_.begin();
+  }
+  void create(uint32_t tid) {
+    const life_record created = new_thread(tid, ++time);
+    registry_.learn(created);
+    writer.life(created);
+  }
+  void rotate() {
+    writer.pass_on(UINT64_MAX);
+    target_.rotate_soon(time, time + 1);
+    ++time;
+  }
+  void end() {
+    writer.finish(++time);
+    target_.output().finish();
+    target_.end(kDescription, 0);
+  }
+
+  Chunk *borrow(uint32_t cpu) override {
+    chunk_.cpu = cpu;
+    chunk_.records.clear();
+    return &chunk_;
+  }
+  void give(Chunk *chunk) override { missing += target_.output().write(*chunk); }
+
+  uint64_t time = 10; ///< ns: of the last event
+  size_t missing = 0; ///< records
+
+private:
+  RotatingTarget target_;
+  ThreadRegistry registry_;
+  Chunk chunk_;
+
+public:
+  ChunkWriter writer;
+};
+
 // The disk becomes full at another write each time: of a chunk, of a description, or of what a part
 // begins with.
 TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
   for (unsigned pages = 40; pages < 80; pages++) {
     const SmallDisk disk(4 * pages);
     const std::string path = disk.path() + "/trace";
-    uint64_t time = 10;
+    uint64_t time = 0;
     {
-      RotatingTarget target(path, IfExists::refuse, kCpus, 0, Rotation{.bytes = 1});
-      target.prepare(kDescription);
-      target.begin();
-      Both pool({&target});
-      ThreadRegistry registry;
-      ChunkWriter writer(1, 1, registry, pool);
-      for (uint32_t tid = 100; tid < 102; tid++) {
-        const life_record created = new_thread(tid, ++time);
-        registry.learn(created);
-        writer.life(created);
-      }
+      OneCpu parts(path);
+      for (uint32_t tid = 100; tid < 102; tid++)
+        parts.create(tid);
       for (uint32_t step = 0; step < 12000; step++) {
-        writer.transition({++time, SCHED_WORD(SCHED_KIND_SWITCH, FTRACE_OFFCPU_SLEEP, 121,
-                                              100 + step % 2, 101 - step % 2)});
-        if (step % 900 == 899) {
-          writer.pass_on(UINT64_MAX);
-          target.rotate_soon(time, time + 1);
-          ++time;
-        }
+        parts.writer.transition({++parts.time, SCHED_WORD(SCHED_KIND_SWITCH, FTRACE_OFFCPU_SLEEP,
+                                                          121, 100 + step % 2, 101 - step % 2)});
+        if (step % 900 == 899)
+          parts.rotate();
       }
-      writer.finish(++time);
-      target.output().finish();
-      target.end(kDescription, 0);
+      parts.end();
+      EXPECT_EQ(parts.missing, 0u) << pages;
+      time = parts.time;
     }
     ASSERT_GE(trace_parts(path).size(), 1u) << pages;
     EXPECT_FALSE(fs::exists(path + "/0001")) << "the oldest of " << pages;
@@ -285,50 +319,19 @@ TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
   }
 }
 
-/// Ignores what does not fit.
-class Lossy final : public ChunkPool {
-public:
-  explicit Lossy(TraceTarget &target) : target_(target) { chunk_.records.reserve(kChunkRecords); }
-  Chunk *borrow(uint32_t cpu) override {
-    chunk_.cpu = cpu;
-    chunk_.records.clear();
-    return &chunk_;
-  }
-  void give(Chunk *chunk) override { missing += target_.output().write(*chunk); }
-
-  size_t missing = 0; ///< records
-
-private:
-  TraceTarget &target_;
-  Chunk chunk_;
-};
-
 // Each part begins with the states of all threads, which take more room than half of the disk.
 TEST(RotatingTarget, GivesUpWhenNewPartsAloneFillTheDisk) {
   size_t gave_up = 0;
   for (unsigned kilobytes = 100; kilobytes < 300; kilobytes += 4) {
     const SmallDisk disk(kilobytes);
-    RotatingTarget target(disk.path() + "/trace", IfExists::refuse, kCpus, 0, Rotation{.bytes = 1});
-    target.prepare(kDescription);
-    target.begin();
-    Lossy pool(target);
-    ThreadRegistry registry;
-    ChunkWriter writer(1, 1, registry, pool);
-    uint64_t time = 10;
+    OneCpu parts(disk.path() + "/trace");
     for (uint32_t tid = 100; tid < 1100; tid++) {
-      const life_record created = new_thread(tid, ++time);
-      registry.learn(created);
-      writer.life(created);
-      if (tid % 100 == 99) {
-        writer.pass_on(UINT64_MAX);
-        target.rotate_soon(time, time + 1);
-        ++time;
-      }
+      parts.create(tid);
+      if (tid % 100 == 99)
+        parts.rotate();
     }
-    writer.finish(++time);
-    target.output().finish();
-    target.end(kDescription, 0);
-    gave_up += pool.missing > 0;
+    parts.end();
+    gave_up += parts.missing > 0;
     EXPECT_GE(trace_parts(disk.path() + "/trace").size(), 1u) << kilobytes;
   }
   EXPECT_GT(gave_up, 0u);
