@@ -48,6 +48,7 @@ struct task_struct;
 struct rq {
 	struct task_struct *curr;
 	__u64 clock; /* ns, what SCHED_DEADLINE's deadlines are on */
+	int online;
 };
 
 struct cfs_rq {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Decides a --trigger: a thread waited, was blocked or was preempted for too long, or ended. Loaded
- * only if such a trigger is asked for. Each hit is counted, and a message is sent at most once in
- * TRIGGER_PAUSE_NS.
+ * Decides a --trigger: a thread waited, was blocked or was preempted for too long, a CPU was idle
+ * meanwhile, or a thread ended. Loaded once for each such trigger. Each hit is counted, and a
+ * message is sent at most once in TRIGGER_PAUSE_NS.
  */
 #include "ktypes.h"
 #include <bpf/bpf_helpers.h>
@@ -18,6 +18,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 /* Set by the loader before loading. */
 const volatile struct trigger_rule rule = {};
+const volatile __u32 possible_cpus = 0;
 
 __u64 hits = 0;
 __u64 last_sent = 0; /* ns; 0: no message yet */
@@ -61,9 +62,10 @@ static __always_inline bool name_fits(const char *comm)
 }
 
 /* Counts a hit, if the thread is one that the rule is for, and sends it after a pause. */
-static __noinline int hit(struct task_struct *p, __u64 ns, __u64 now)
+static __noinline int hit(struct task_struct *p, __u64 ns, __u64 now, __u32 idle_cpu)
 {
-	struct trigger_hit message = {.time = now, .ns = ns, .tid = p->pid};
+	struct trigger_hit message = {
+	    .time = now, .ns = ns, .tid = p->pid, .idle_cpu = idle_cpu};
 	__u64 last;
 
 	bpf_probe_read_kernel_str(message.comm, sizeof(message.comm), p->comm);
@@ -78,17 +80,126 @@ static __noinline int hit(struct task_struct *p, __u64 ns, __u64 now)
 	return 0;
 }
 
+/* ---- idle CPUs, with TRIGGER_IDLE --------------------------------------------------------------
+ */
+
+/* Written by its CPU only, and read by all. */
+struct idle_cpu {
+	__u64 rq;
+	__u64 since; /* ns: when it became idle last; 0: that was not seen */
+	__u64 until; /* ns: when that ended; not later than `since`: it is idle */
+	/* The last time that lasted for least_ns or longer and has ended. Others cannot hit, and
+	 * none before it can if it does not: a wait that contains the end of an earlier one
+	 * contains this one whole. */
+	__u64 long_since, long_until;
+	__u64 unused[3]; /* CPUs do not share cache lines */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible CPUs with TRIGGER_IDLE, set by the loader */
+	__type(key, __u32);
+	__type(value, struct idle_cpu);
+} idle_cpus SEC(".maps");
+
+static __always_inline void note_idle(struct task_struct *prev, struct task_struct *next, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct idle_cpu *mine = bpf_map_lookup_elem(&idle_cpus, &cpu);
+
+	if (!mine)
+		return;
+	if (!next->pid) {
+		if (bpf_core_field_exists(next->se.cfs_rq->rq))
+			mine->rq = (__u64)next->se.cfs_rq->rq;
+		mine->since = now;
+	} else if (!prev->pid && mine->since) {
+		if (now - mine->since >= rule.least_ns) {
+			/* A reader never sees the start of one with the end of another. */
+			__sync_lock_test_and_set(&mine->long_until, 0);
+			mine->long_since = mine->since;
+			__sync_lock_test_and_set(&mine->long_until, now);
+		}
+		mine->until = now;
+	}
+}
+
+/* A CPU that was unplugged looks idle. */
+static __always_inline bool is_online(struct idle_cpu *cpu)
+{
+	struct rq *rq = (void *)cpu->rq;
+	int online = 1;
+
+	if (rq)
+		bpf_probe_read_kernel(&online, sizeof(online), &rq->online);
+	return online;
+}
+
+static __always_inline __u64 overlap(__u64 since, __u64 until, __u64 from, __u64 to)
+{
+	__u64 begin = since > from ? since : from, end = until < to ? until : to;
+
+	return end > begin ? end - begin : 0;
+}
+
+/* Returns how long the CPU was idle in one piece between the two, ns; 0: shorter than least_ns. */
+static __always_inline __u64 idle_between(volatile struct idle_cpu *cpu, __u64 from, __u64 to)
+{
+	__u64 until = cpu->until, since = cpu->since, now = 0, before = 0, most;
+	__u64 long_until = __sync_fetch_and_add(&cpu->long_until, 0), long_since = cpu->long_since;
+
+	if (since && until <= since && is_online((struct idle_cpu *)cpu))
+		now = overlap(since, to, from, to);
+	if (long_until && __sync_fetch_and_add(&cpu->long_until, 0) == long_until)
+		before = overlap(long_since, long_until, from, to);
+	most = now > before ? now : before;
+	return most >= rule.least_ns ? most : 0;
+}
+
+/* `p` gets a CPU at `now`, for which it has waited since `from`. */
+static __noinline int look_for_idle_cpu(struct task_struct *p, __u64 from, __u64 now)
+{
+	const char *mask = (const char *)p + bpf_core_field_offset(p->cpus_mask);
+	__u64 word = 0, most = 0;
+	__u32 which = 0;
+
+	for (__u32 cpu = 0; cpu < possible_cpus && cpu < FTRACE_AFFINITY_MOST; cpu++) {
+		__u32 key = cpu;
+		struct idle_cpu *one = bpf_map_lookup_elem(&idle_cpus, &key);
+		__u64 ns;
+
+		if (cpu % 64 == 0)
+			bpf_probe_read_kernel(&word, sizeof(word), mask + cpu / 8);
+		if (!one || !(word >> cpu % 64 & 1))
+			continue;
+		ns = idle_between(one, from, now);
+		if (ns > most) {
+			most = ns;
+			which = cpu;
+		}
+	}
+	if (most)
+		hit(p, most, now, which);
+	return 0;
+}
+
+/* ---- states of threads ---------------------------------------------------------------------- */
+
 /* The state that the rule is about has ended. */
 static __always_inline void state_ended(struct task_struct *p, volatile __u64 *word, __u64 now)
 {
 	__u64 since = *word;
 
 	*word = 0;
-	if (since && now > since && now - since >= rule.least_ns)
-		hit(p, now - since, now);
+	if (!since || now <= since || now - since < rule.least_ns)
+		return;
+	if (rule.kind == TRIGGER_IDLE)
+		look_for_idle_cpu(p, since, now);
+	else
+		hit(p, now - since, now, 0);
 }
 
-/* With TRIGGER_LATENCY and TRIGGER_BLOCKED. A thread that waits for a CPU may be woken once more,
+/* With TRIGGER_LATENCY, TRIGGER_IDLE and TRIGGER_BLOCKED. A thread that waits for a CPU may be woken once more,
  * if it was preempted on its way to sleep. */
 static __always_inline int woken(struct task_struct *p, bool is_new)
 {
@@ -96,7 +207,9 @@ static __always_inline int woken(struct task_struct *p, bool is_new)
 
 	if (!is_traced(p->pid) || !(word = since_of(p)))
 		return 0;
-	if (rule.kind == TRIGGER_LATENCY && (is_new || !*word))
+	if (rule.kind == TRIGGER_IDLE && is_throttled(p))
+		*word = 0;
+	else if (rule.kind != TRIGGER_BLOCKED && (is_new || !*word))
 		*word = bpf_ktime_get_ns();
 	else if (rule.kind == TRIGGER_BLOCKED && is_new)
 		*word = 0;
@@ -124,6 +237,8 @@ static __always_inline void leaves(struct task_struct *p, bool preempt, __u64 no
 
 	if (!is_traced(p->pid) || !(word = since_of(p)))
 		return;
+	if (rule.kind == TRIGGER_IDLE && is_throttled(p))
+		runnable = false; /* it does not wait for a CPU */
 	*word = runnable == (rule.kind != TRIGGER_BLOCKED) ? now : 0;
 }
 
@@ -136,10 +251,12 @@ int BPF_PROG(trigger_on_switch, bool preempt, struct task_struct *prev, struct t
 
 	if (rule.kind == TRIGGER_EXIT) {
 		if (unlikely(task_state(prev) & TASK_DEAD))
-			hit(prev, 0, bpf_ktime_get_ns());
+			hit(prev, 0, bpf_ktime_get_ns(), 0);
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
+	if (rule.kind == TRIGGER_IDLE)
+		note_idle(prev, next, now);
 	leaves(prev, preempt, now);
 	word = since_of(next);
 	if (word && *word) {

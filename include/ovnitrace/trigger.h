@@ -17,6 +17,7 @@ enum trigger_kind {
 	TRIGGER_BLOCKED = 2,   /* it left its CPU blocked, and was woken */
 	TRIGGER_PREEMPTED = 3, /* it left its CPU runnable, and got one again */
 	TRIGGER_EXIT = 4,      /* it ended */
+	TRIGGER_IDLE = 5,      /* it waited for a CPU, and one that it may use was idle */
 };
 
 struct trigger_rule {
@@ -31,7 +32,8 @@ struct trigger_hit {
 	__u64 time; /* ns, CLOCK_MONOTONIC */
 	__u64 ns;   /* how long it lasted; 0 with TRIGGER_EXIT */
 	__u64 hits; /* with this one, since the start */
-	__u64 tid;
+	__u32 tid;
+	__u32 idle_cpu; /* with TRIGGER_IDLE */
 	char comm[16];
 };
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// --trigger latency, blocked, preempted and exit: what the kernel side finds is what the trace
+// --trigger latency, blocked, preempted, idle-while-waiting and exit: what the kernel side finds is what the trace
 // shows, and each hit is saved and named.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <map>
+#include <optional>
+#include <unistd.h>
+#include <utility>
 
 namespace ovnitrace::test {
 
@@ -51,11 +56,48 @@ Truth truth_of(const std::vector<DumpEvent> &events, const std::string &comm,
   return truth;
 }
 
-/// As the last lines say.
-uint64_t hits_of(const Outcome &outcome) {
+/// Finds in a trace of the whole machine how often a CPU was idle for long, in one piece, during a
+/// wait of a thread that could use all CPUs.
+Truth idle_truth_of(const std::vector<DumpEvent> &events, const std::string &comm) {
+  Truth truth;
+  std::map<int, std::vector<std::pair<uint64_t, uint64_t>>> idle; ///< by CPU: from, to
+  std::map<int, uint64_t> idle_since;
+  std::optional<uint64_t> waits_since;
+  for (const DumpEvent &event : events) {
+    if (event.takes_cpu() && idle_since.contains(event.cpu)) {
+      idle[event.cpu].emplace_back(idle_since[event.cpu], event.time);
+      idle_since.erase(event.cpu);
+    }
+    if (event.leaves_cpu() &&
+        (event.event == "task_end" || event.detail("next").ends_with("(0)")))
+      idle_since[event.cpu] = event.time;
+    if (event.comm != comm)
+      continue;
+    if (event.event == "task_activate" || event.event == "task_epilogue")
+      waits_since = waits_since.value_or(event.time);
+    if (!event.takes_cpu() || !waits_since)
+      continue;
+    uint64_t longest = 0;
+    const auto take = [&](uint64_t from, uint64_t to) {
+      from = std::max(from, *waits_since);
+      longest = std::max(longest, to - std::min(from, to));
+    };
+    for (const auto &[cpu, pieces] : idle)
+      for (const auto &[from, to] : pieces)
+        take(from, to);
+    for (const auto &[cpu, since] : idle_since)
+      take(since, event.time);
+    truth.add(longest);
+    waits_since.reset();
+  }
+  return truth;
+}
+
+/// As the last lines say of a trigger.
+uint64_t hits_of(const Outcome &outcome, const std::string &trigger) {
   std::string text = outcome.err;
   std::erase(text, ',');
-  return number_after(text, "--trigger has hit ");
+  return number_after(text, "--trigger " + trigger + " has hit ");
 }
 
 size_t count(const std::string &text, const std::string &part) {
@@ -82,12 +124,13 @@ protected:
   void expect_all_hit(const std::string &kind, unsigned planted,
                       const std::vector<std::string> &options = {}) {
     SCOPED_TRACE(kind);
-    const Outcome outcome = record_delays(kind, planted, kind + ":2ms:vict*", options);
+    const std::string trigger = kind + ":2ms:vict*";
+    const Outcome outcome = record_delays(kind, planted, trigger, options);
     const TraceRecord reported = read_trace_json(trace());
     EXPECT_EQ(reported.forgotten + reported.lost, 0u);
     const Truth truth = truth_of(dump(trace()), "victim", kind);
     EXPECT_GE(truth.fewest, planted);
-    const uint64_t hits = hits_of(outcome);
+    const uint64_t hits = hits_of(outcome, trigger);
     EXPECT_GE(hits, truth.fewest) << outcome.err;
     EXPECT_LE(hits, truth.most) << outcome.err;
     EXPECT_LT(hits, 2 * planted) << "the short waits do not count";
@@ -108,6 +151,37 @@ TEST_F(Trigger, BlockedFindsLongBlocks) {
 
 TEST_F(Trigger, PreemptedFindsLongPreemptions) {
   expect_all_hit("preempted", 200);
+}
+
+TEST_F(Trigger, IdleWhileWaitingFindsCpusThatWereIdleInOnePiece) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    GTEST_SKIP() << "needs two CPUs";
+  const std::string trigger = "idle-while-waiting:2ms:vict*";
+  const Outcome outcome = record_delays("idle", 200, trigger, {"-a"});
+  EXPECT_EQ(read_trace_json(trace()).forgotten, 0u);
+  const Truth truth = idle_truth_of(dump(trace()), "victim");
+  EXPECT_GT(truth.fewest, 0u);
+  EXPECT_GE(hits_of(outcome, trigger), truth.fewest) << outcome.err;
+  EXPECT_LE(hits_of(outcome, trigger), truth.most) << outcome.err;
+  EXPECT_NE(outcome.err.find(" was idle: saved to "), std::string::npos) << outcome.err;
+}
+
+// No other CPU may be used.
+TEST_F(Trigger, IdleWhileWaitingDoesNotHitForAPinnedThread) {
+  const std::string trigger = "idle-while-waiting:2ms:victim";
+  const Outcome outcome = record_delays("latency", 100, trigger);
+  EXPECT_EQ(hits_of(outcome, trigger), 0u) << outcome.err;
+}
+
+TEST_F(Trigger, SeveralShareTheSaves) {
+  const Outcome outcome =
+      record_delays("latency", 800, "latency:2ms:victim",
+                    {"--trigger", "blocked:2ms:nobody", "--trigger", "task_sleep", "--max-saves", "3"});
+  EXPECT_GT(hits_of(outcome, "latency:2ms:victim"), 0u) << outcome.err;
+  EXPECT_EQ(hits_of(outcome, "blocked:2ms:nobody"), 0u) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "saved to "), 3u) << outcome.err;
+  EXPECT_NE(outcome.err.find(" of victim("), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 3 times"), std::string::npos) << outcome.err;
 }
 
 // The save has the end of the wait, and a mark there.
@@ -146,12 +220,12 @@ TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
   const Outcome outcome = record_delays("latency", 800, "latency:2ms", {"--max-saves", "1"});
   EXPECT_NE(outcome.err.find("--trigger saves no more: 1 times"), std::string::npos) << outcome.err;
   EXPECT_FALSE(exists(trace() + ".2")) << outcome.err;
-  EXPECT_LT(hits_of(outcome), 800u) << outcome.err;
+  EXPECT_LT(hits_of(outcome, "latency:2ms"), 800u) << outcome.err;
 }
 
 TEST_F(Trigger, OtherNamesDoNotHit) {
   const Outcome outcome = record_delays("latency", 20, "latency:2ms:victims");
-  EXPECT_NE(outcome.err.find("--trigger has hit 0 times"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger latency:2ms:victims has hit 0 times"), std::string::npos) << outcome.err;
   EXPECT_FALSE(exists(trace() + ".1")) << outcome.err;
 }
 
@@ -199,7 +273,7 @@ TEST_F(Trigger, ExitHitsWhenAThreadOfThatNameEnds) {
   const Outcome outcome = record({"sh", "-c", "sleep 0.1; " + until},
                                  {"--buffer", "last:1M", "--trigger", "exit:slee?"});
   EXPECT_NE(outcome.err.find("exit of sleep("), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("--trigger has hit 1 time\n"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger exit:slee? has hit 1 time\n"), std::string::npos) << outcome.err;
   const std::vector<DumpEvent> events = dump(trace() + ".1");
   EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const DumpEvent &event) {
     return event.event == "EXT_exit" && event.comm == "sleep";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // delays KIND COUNT LONG SHORT: makes a thread `victim` wait COUNT times for LONG us, and COUNT
 // times for SHORT us. Both threads are SCHED_FIFO on one CPU. KIND: latency (woken while the other
-// one runs), blocked (in a semaphore) or preempted (while it spins).
+// one runs), idle (the same, while the victim may use the other CPUs, too), blocked (in a semaphore)
+// or preempted (while it spins).
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,8 @@ constexpr int kVictim = 10, kMain = 20; // priorities
 
 sem_t asked, answered;
 std::atomic<bool> spins{false}, over{false};
+pid_t victim_tid;
+cpu_set_t one, all; // CPUs
 
 void set_priority(int priority) {
   const sched_param param = {.sched_priority = priority};
@@ -43,6 +46,7 @@ void wait(sem_t &semaphore) {
 
 void *victim(void *) {
   set_priority(kVictim);
+  victim_tid = gettid();
   pthread_setname_np(pthread_self(), "victim");
   sem_post(&answered);
   for (;;) {
@@ -60,7 +64,9 @@ void delay(const std::string &kind, long us) {
     usleep(useconds_t(us));
   spins = kind == "preempted";
   sem_post(&asked);
-  if (kind == "latency")
+  if (kind == "idle") // a queued thread that may use more CPUs is not moved
+    sched_setaffinity(victim_tid, sizeof(all), &all);
+  if (kind == "latency" || kind == "idle")
     burn(us);
   if (kind == "preempted") {
     usleep(300); // the victim spins, and this thread preempts it
@@ -68,6 +74,8 @@ void delay(const std::string &kind, long us) {
     spins = false;
   }
   wait(answered);
+  if (kind == "idle")
+    sched_setaffinity(victim_tid, sizeof(one), &one);
 }
 
 } // namespace
@@ -75,7 +83,7 @@ void delay(const std::string &kind, long us) {
 int main(int argc, char **argv) {
   if (argc != 5)
     return 2;
-  cpu_set_t one;
+  sched_getaffinity(0, sizeof(all), &all);
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
   sched_setaffinity(0, sizeof(one), &one);

@@ -114,19 +114,22 @@ TEST(CaptureRequests, ADurationEndsOnce) {
 }
 
 TEST(CaptureRequests, AReadableFileOfATriggerIsAHit) {
-  Log log;
-  const UniqueFd trigger(eventfd(1, EFD_NONBLOCK));
-  CaptureRequests::Actions actions = log.actions();
-  actions.hit = [&] {
-    eventfd_t taken;
-    eventfd_read(trigger.get(), &taken);
-    log.add(99);
-  };
-  control::CtlSocket nowhere("", {}, 0);
-  CaptureRequests requests(-1, std::move(actions), trigger.get());
-  requests.start(nowhere);
-  log.said.acquire();
-  EXPECT_EQ(log.all, std::vector<unsigned>{99});
+  for (const size_t readable : {0, 1}) {
+    Log log;
+    const UniqueFd files[] = {UniqueFd(eventfd(readable == 0, EFD_NONBLOCK)),
+                              UniqueFd(eventfd(readable == 1, EFD_NONBLOCK))};
+    CaptureRequests::Actions actions = log.actions();
+    actions.hit = [&](size_t trigger) {
+      eventfd_t taken;
+      eventfd_read(files[trigger].get(), &taken);
+      log.add(90 + unsigned(trigger));
+    };
+    control::CtlSocket nowhere("", {}, 0);
+    CaptureRequests requests(-1, std::move(actions), {files[0].get(), files[1].get()});
+    requests.start(nowhere);
+    log.said.acquire();
+    EXPECT_EQ(log.all, std::vector<unsigned>{90 + unsigned(readable)});
+  }
 }
 
 TEST(SaveSignal, IsARequestWhileItIsThereAndDoesNotEndTheProcess) {

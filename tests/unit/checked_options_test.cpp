@@ -186,13 +186,13 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
       {app(), [](auto &a) { a.options.trigger_saves = 1; }, "--max-saves needs --trigger EVENT"},
       {app(), [](auto &a) { a.options.on_save = "true"; }, "--on-save needs --buffer last:SIZE"},
       {app(), [](auto &a) { a.options.on_save = "true", a.buffer = "last:1M"; }, ""},
-      {app(), [](auto &a) { a.trigger = "task_end"; }, "--trigger needs --buffer last:SIZE"},
-      {app(), [](auto &a) { a.trigger = "task_end", a.buffer = "stop:1M"; },
+      {app(), [](auto &a) { a.triggers = {"task_end"}; }, "--trigger needs --buffer last:SIZE"},
+      {app(), [](auto &a) { a.triggers = {"task_end"}, a.buffer = "stop:1M"; },
        "--trigger needs --buffer last:SIZE"},
-      {app(), [](auto &a) { a.trigger = "latency:5ms"; }, "--trigger needs --buffer last:SIZE"},
-      {app(), [](auto &a) { a.trigger = "latency:5", a.buffer = "last:1M"; },
+      {app(), [](auto &a) { a.triggers = {"latency:5ms"}; }, "--trigger needs --buffer last:SIZE"},
+      {app(), [](auto &a) { a.triggers = {"latency:5"}, a.buffer = "last:1M"; },
        "--trigger latency:5: '5' is no time above 0 with a unit"},
-      {app(), [](auto &a) { a.trigger = "region_stop", a.buffer = "last:1M"; },
+      {app(), [](auto &a) { a.triggers = {"region_stop"}, a.buffer = "last:1M"; },
        "--trigger region_stop needs --control CHAIN"},
   };
   for (size_t n = 0; n < std::size(cases); n++) {
@@ -238,23 +238,43 @@ TEST(CheckedOptions, AnEndlessChainCannotEndTheProgram) {
 TEST(CheckedOptions, ATriggerSavesTenTimes) {
   RecordArguments arguments = app();
   arguments.buffer = "last:1M";
-  arguments.trigger = "task_end";
+  arguments.triggers = {"task_end"};
   RecordOptions options = checked(arguments);
-  EXPECT_EQ(options.trigger, FTrace_EVT_task_end);
+  EXPECT_EQ(options.trigger_events, std::vector<uint16_t>{FTrace_EVT_task_end});
   EXPECT_EQ(options.trigger_saves, 10u);
   EXPECT_FALSE(options.save_on_region_stop);
   arguments.options.trigger_saves = 3;
   EXPECT_EQ(checked(arguments).trigger_saves, 3u);
-  arguments.trigger = "region_stop";
+  arguments.triggers = {"region_stop"};
   arguments.options.control = {kChain};
   options = checked(arguments);
   EXPECT_TRUE(options.save_on_region_stop);
-  EXPECT_EQ(options.trigger, 0);
-  arguments.trigger = "latency:5ms";
+  EXPECT_TRUE(options.trigger_events.empty());
+  arguments.triggers = {"latency:5ms"};
   options = checked(arguments);
-  EXPECT_EQ(options.rule.kind, TRIGGER_LATENCY);
-  EXPECT_EQ(options.trigger, 0);
+  ASSERT_EQ(options.rules.size(), 1u);
+  EXPECT_EQ(options.rules[0].text, "latency:5ms");
+  EXPECT_EQ(options.rules[0].rule.kind, TRIGGER_LATENCY);
+  EXPECT_TRUE(options.trigger_events.empty());
   EXPECT_EQ(options.trigger_saves, 3u);
+}
+
+TEST(CheckedOptions, TriggersCanBeSeveralOfEachKind) {
+  RecordArguments arguments = app();
+  arguments.buffer = "last:1M";
+  arguments.options.control = {kChain};
+  arguments.triggers = {"exit:a*", "task_end", "region_stop", "blocked:1s", "task_create"};
+  const RecordOptions options = checked(arguments);
+  ASSERT_EQ(options.rules.size(), 2u);
+  EXPECT_EQ(options.rules[0].rule.kind, TRIGGER_EXIT);
+  EXPECT_EQ(options.rules[1].text, "blocked:1s");
+  EXPECT_EQ(options.trigger_events,
+            (std::vector<uint16_t>{FTrace_EVT_task_end, FTrace_EVT_task_create}));
+  EXPECT_TRUE(options.save_on_region_stop);
+  arguments.triggers.assign(8, "exit:a*");
+  EXPECT_EQ(error_of(arguments), "");
+  arguments.triggers.push_back("exit:a*");
+  EXPECT_EQ(error_of(arguments), "--trigger: at most 8 triggers can have a time or a name");
 }
 
 TEST(CheckedOptions, StacksHaveADepthAndParts) {
@@ -310,7 +330,8 @@ TEST(Trigger, IsAnEventOfAFamilyThatIsCaptured) {
   EXPECT_EQ(
       trigger_error("nothing").find("--trigger nothing: there is no such trigger. There are:\n"
                                     "  latency:TIME[:GLOB], blocked:TIME[:GLOB], "
-                                    "preempted:TIME[:GLOB], exit:GLOB\n"
+                                    "preempted:TIME[:GLOB], "
+                                    "idle-while-waiting:TIME[:GLOB], exit:GLOB\n"
                                     "  region_stop (with --control)\n"),
       0u);
 }
@@ -325,7 +346,7 @@ TEST(Trigger, TheListHasTheOptionThatAFamilyNeeds) {
 
 TEST(Trigger, NeitherTheTracersOwnRecordsNorThoseOfSharkAreOffered) {
   const std::string names = "," + trigger_names() + ",";
-  EXPECT_EQ(names.find(",help,region_stop,latency:,blocked:,preempted:,exit:,"), 0u);
+  EXPECT_EQ(names.find(",help,region_stop,latency:,blocked:,preempted:,idle-while-waiting:,exit:,"), 0u);
   for (const char *name : {"trace_start", "trace_stop", "blackout_start", "blackout_end", "ipoint",
                            "data_pointer", "task_begin_cycle", "task_end_cycle", "task_schedule",
                            "task_timer", "task_disable", "task_wcet_violation"})

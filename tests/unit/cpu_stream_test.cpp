@@ -41,6 +41,17 @@ TEST_F(CpuStreamTest, LifeEventsDoNotWaitForATransitionThatDoesNotCome) {
   stream_.finish();
 }
 
+// The first look knows nothing of what was staged before it, and a loss hides what is staged.
+TEST_F(CpuStreamTest, SaysUpToWhenAllWasWritten) {
+  stream_.settle(stage_, 5);
+  EXPECT_EQ(stream_.settled(), 0u);
+  stream_.settle(stage_, 10);
+  EXPECT_EQ(stream_.settled(), 10u);
+  stage_.batch.lost = CAPTURE_BATCH;
+  stream_.settle(stage_, 20);
+  EXPECT_EQ(stream_.settled(), 10u);
+}
+
 // A batch was lost and no other has come: what is staged cannot be read.
 TEST_F(CpuStreamTest, TheNumberOfWaitingLifeEventsIsLimited) {
   stage_.batch.lost = CAPTURE_BATCH;

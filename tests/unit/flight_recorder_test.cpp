@@ -307,11 +307,11 @@ TEST(FlightRecorder, SavesWhileItGoesOn) {
 }
 
 // One save holds all that came before it, and a frequent event must not fill the disk.
-TEST(FlightRecorder, TriggersOnceForEachSaveUpToTheLimit) {
+TEST(FlightRecorder, TriggersOnceForEachSaveWhileThereAreSaves) {
   CollectingOutput output;
   FlightRecorder recorder(output, 1, kBytes, kRecords);
   int called = 0;
-  recorder.set_trigger(FTrace_EVT_task_deadline_miss, 3, [&] { called++; });
+  recorder.set_triggers({FTrace_EVT_task_deadline_miss}, [&] { return ++called < 4; });
   uint32_t number = 0;
   const auto miss = [&] {
     Chunk missed = event_chunk(0, number, 1000 * (number + 1), 2);
@@ -331,14 +331,33 @@ TEST(FlightRecorder, TriggersOnceForEachSaveUpToTheLimit) {
   EXPECT_EQ(called, 1);
   miss();
   EXPECT_EQ(called, 2);
-  EXPECT_FALSE(recorder.triggers_spent());
   recorder.rearm(); // the save failed
   miss();
   EXPECT_EQ(called, 3);
-  EXPECT_TRUE(recorder.triggers_spent());
   recorder.save(saved, 9000);
   miss();
-  EXPECT_EQ(called, 3);
+  EXPECT_EQ(called, 4) << "there is no further save";
+  recorder.save(saved, 9000);
+  miss();
+  EXPECT_EQ(called, 4);
+}
+
+TEST(FlightRecorder, IsTriggeredByEachOfItsTriggers) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 1, kBytes, kRecords);
+  int called = 0;
+  recorder.set_triggers({FTrace_EVT_task_deadline_miss, FTrace_EVT_task_timer},
+                        [&] { return ++called; });
+  uint32_t number = 0;
+  for (const uint16_t code :
+       {FTrace_EVT_task_deadline_miss, FTrace_EVT_task_end_cycle, FTrace_EVT_task_timer}) {
+    Chunk chunk = event_chunk(0, number, 1000 * (number + 1), 2);
+    chunk.records[chunk.records.size() - 2].code = code;
+    give(recorder, chunk);
+    recorder.rearm();
+    number++;
+  }
+  EXPECT_EQ(called, 2);
 }
 
 // Also where a system call is in the code, or two events are in the record.
@@ -348,7 +367,7 @@ TEST(FlightRecorder, IsTriggeredByEachEventOfARecord) {
     CollectingOutput output;
     FlightRecorder recorder(output, 1, 1 << 20, 256);
     int called = 0;
-    recorder.set_trigger(trigger, 1, [&] { called++; });
+    recorder.set_triggers({trigger}, [&] { return ++called; });
     Chunk chunk = event_chunk(0, 0, 1000, 2);
     for (ftrace_record &record : chunk.records)
       if (record.code == FTrace_EVT_task_dispatch)

@@ -28,6 +28,12 @@ bool fits(const name_glob &glob, const std::string &name) {
   return states & glob.accept;
 }
 
+std::string text_of_kind(trigger_kind kind, const trigger_hit &hit) {
+  trigger_rule rule = {};
+  rule.kind = kind;
+  return text_of(rule, hit);
+}
+
 TEST(TriggerRule, HasAKindATimeAndAPattern) {
   const struct {
     const char *text;
@@ -38,6 +44,7 @@ TEST(TriggerRule, HasAKindATimeAndAPattern) {
                {"latency:200us:redis*", TRIGGER_LATENCY, 200'000, true},
                {"blocked:1.5s", TRIGGER_BLOCKED, 1'500'000'000, false},
                {"preempted:1m:*", TRIGGER_PREEMPTED, 60'000'000'000, true},
+               {"idle-while-waiting:3ms:a", TRIGGER_IDLE, 3'000'000, true},
                {"exit:worker?", TRIGGER_EXIT, 0, true}};
   for (const auto &[text, kind, least_ns, has_glob] : cases) {
     const std::optional<trigger_rule> rule = parse_trigger_rule(text);
@@ -75,12 +82,14 @@ TEST(TriggerRule, AnErrorSaysWhatToWrite) {
 }
 
 TEST(TriggerRule, AHitIsNamedWithItsThread) {
-  trigger_hit hit = {.time = 1, .ns = 7'200'000, .hits = 1, .tid = 4711, .comm = {}};
+  trigger_hit hit = {.time = 1, .ns = 7'200'000, .hits = 1, .tid = 4711, .idle_cpu = 3, .comm = {}};
   memcpy(hit.comm, "redis-server", 12);
-  EXPECT_EQ(text_of(TRIGGER_LATENCY, hit), "latency 7.200 ms of redis-server(4711)");
-  EXPECT_EQ(text_of(TRIGGER_EXIT, hit), "exit of redis-server(4711)");
+  EXPECT_EQ(text_of_kind(TRIGGER_LATENCY, hit), "latency 7.200 ms of redis-server(4711)");
+  EXPECT_EQ(text_of_kind(TRIGGER_EXIT, hit), "exit of redis-server(4711)");
+  EXPECT_EQ(text_of_kind(TRIGGER_IDLE, hit),
+            "idle-while-waiting 7.200 ms of redis-server(4711): CPU 3 was idle");
   memset(hit.comm, 'x', sizeof hit.comm);
-  EXPECT_EQ(text_of(TRIGGER_BLOCKED, hit), "blocked 7.200 ms of xxxxxxxxxxxxxxxx(4711)");
+  EXPECT_EQ(text_of_kind(TRIGGER_BLOCKED, hit), "blocked 7.200 ms of xxxxxxxxxxxxxxxx(4711)");
 }
 
 } // namespace

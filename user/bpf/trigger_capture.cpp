@@ -15,13 +15,16 @@
 
 namespace ovnitrace {
 
-std::string text_of(trigger_kind kind, const trigger_hit &hit) {
+std::string text_of(const trigger_rule &rule, const trigger_hit &hit) {
   std::string text;
   for (const TriggerKindName &known : kTriggerKinds)
-    if (known.kind == kind)
+    if (known.kind == rule.kind)
       text = known.has_time ? fmt::format("{} {}", known.name, human_duration(hit.ns)) : known.name;
-  return fmt::format("{} of {}({})", text,
-                     std::string_view(hit.comm, strnlen(hit.comm, sizeof hit.comm)), hit.tid);
+  text += fmt::format(" of {}({})", std::string_view(hit.comm, strnlen(hit.comm, sizeof hit.comm)),
+                      hit.tid);
+  if (rule.kind == TRIGGER_IDLE)
+    text += fmt::format(": CPU {} was idle", hit.idle_cpu);
+  return text;
 }
 
 struct TriggerCapture::Skeleton {
@@ -37,9 +40,13 @@ TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
     fail_bpf("open the BPF programs of --trigger", errno);
   capture.describe(*o->rodata);
   std::memcpy(const_cast<trigger_rule *>(&o->rodata->rule), &rule, sizeof rule);
-  const bool sees_wakeups = rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_BLOCKED;
+  const bool sees_wakeups =
+      rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_IDLE || rule.kind == TRIGGER_BLOCKED;
   for (bpf_program *program : {o->progs.trigger_on_wakeup, o->progs.trigger_on_wakeup_new})
     bpf_program__set_autoload(program, sees_wakeups);
+  o->rodata->possible_cpus = capture.cpus();
+  if (rule.kind == TRIGGER_IDLE)
+    bpf_map__set_max_entries(o->maps.idle_cpus, capture.cpus());
   if (rule.kind == TRIGGER_EXIT)
     bpf_map__set_max_entries(o->maps.trigger_since, 1); // not used
   if (const int error = capture.share_maps(o->obj))

@@ -27,11 +27,12 @@ inline constexpr TriggerKindName kTriggerKinds[] = {
     {TRIGGER_LATENCY, "latency", "latency:TIME[:GLOB]", true},
     {TRIGGER_BLOCKED, "blocked", "blocked:TIME[:GLOB]", true},
     {TRIGGER_PREEMPTED, "preempted", "preempted:TIME[:GLOB]", true},
+    {TRIGGER_IDLE, "idle-while-waiting", "idle-while-waiting:TIME[:GLOB]", true},
     {TRIGGER_EXIT, "exit", "exit:GLOB", false},
 };
 
 /// Returns a hit in words: "latency 7.200 ms of redis-server(4711)". The name may hold any bytes.
-std::string text_of(trigger_kind kind, const trigger_hit &hit);
+std::string text_of(const trigger_rule &rule, const trigger_hit &hit);
 
 /// Loads and attaches bpf/trigger.bpf.c.
 class TriggerCapture {

@@ -59,9 +59,8 @@ FlightRecorder::FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t
     : output_(output), bytes_per_cpu_(bytes_per_cpu), chunk_records_(chunk_records), filling_(cpus),
       histories_(cpus), states_(cpus) {}
 
-void FlightRecorder::set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered) {
-  trigger_ = code;
-  triggers_left_ = most;
+void FlightRecorder::set_triggers(std::vector<uint16_t> codes, std::function<bool()> triggered) {
+  triggers_ = std::move(codes);
   triggered_ = std::move(triggered);
 }
 
@@ -100,14 +99,17 @@ void FlightRecorder::give(Chunk *chunk) {
 
 /// After the chunk is kept, as the save that it calls for shall hold it.
 void FlightRecorder::look_for_trigger(const Chunk &chunk) {
-  if (triggers_left_ == 0 || trigger_waits_)
+  if (trigger_waits_)
     return;
-  if (std::none_of(chunk.records.begin(), chunk.records.end(),
-                   [this](const ftrace_record &record) { return has_event(record, trigger_); }))
+  const auto comes = [&](uint16_t code) {
+    return std::any_of(chunk.records.begin(), chunk.records.end(),
+                       [&](const ftrace_record &record) { return has_event(record, code); });
+  };
+  if (std::none_of(triggers_.begin(), triggers_.end(), comes))
     return;
   trigger_waits_ = true;
-  triggers_left_--;
-  triggered_();
+  if (!triggered_())
+    triggers_.clear();
 }
 
 void FlightRecorder::forget_oldest(History &history) {

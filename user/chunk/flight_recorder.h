@@ -32,13 +32,13 @@ public:
   FlightRecorder(ChunkDestination &output, uint32_t cpus, uint64_t bytes_per_cpu,
                  size_t chunk_records);
 
-  /// Calls `triggered`, on the thread that gives, when a chunk has an event of this code. The next
-  /// call comes only after a save that has the event, or after rearm(). There are at most `most`
-  /// calls. Call this before the first chunk is borrowed.
-  void set_trigger(uint16_t code, uint64_t most, std::function<void()> triggered);
+  /// Calls `triggered`, on the thread that gives, when a chunk has an event of one of these codes.
+  /// It returns whether there will be a save; if not, it is not called again. The next call comes
+  /// only after a save that has the event, or after rearm(). Call this before the first chunk is
+  /// borrowed.
+  void set_triggers(std::vector<uint16_t> codes, std::function<bool()> triggered);
   /// Allows the next trigger: there will be no save for the last one.
   void rearm() { trigger_waits_ = false; }
-  bool triggers_spent() const { return triggers_left_ == 0; } ///< was called so often
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
@@ -78,10 +78,9 @@ private:
   InheritingMutex mutex_;
   std::vector<History> histories_; ///< by CPU
   ForgottenStates states_;
-  uint16_t trigger_ = 0; ///< code, 0: none
-  std::function<void()> triggered_;
+  std::vector<uint16_t> triggers_; ///< codes; empty: none, or no longer
+  std::function<bool()> triggered_;
   std::atomic<bool> trigger_waits_{false}; ///< for a save
-  std::atomic<uint64_t> triggers_left_{0};
   uint64_t records_dropped_ = 0;
   bool closed_ = false;
 };

@@ -30,6 +30,7 @@ constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // byte
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
 constexpr uint64_t kDefaultSpareChunks = 16;
 constexpr uint64_t kDefaultTriggerSaves = 10;
+constexpr size_t kMostRules = 8; ///< each takes kernel memory, and time of each switch
 
 /// --skip and --length are short for a chain.
 void add_short_form(const RecordArguments &arguments, RecordOptions &options) {
@@ -142,6 +143,18 @@ void set_compression(const RecordArguments &arguments, RecordOptions &options) {
                                : int(parse_number("--compress", arguments.compress, 0, kMostLevel));
 }
 
+void add_trigger(const std::string &trigger, RecordOptions &options) {
+  if (trigger == "region_stop") {
+    if (options.control.empty())
+      throw Error("--trigger region_stop needs --control CHAIN", kExitUsage);
+    options.save_on_region_stop = true;
+  } else if (const std::optional<trigger_rule> rule = parse_trigger_rule(trigger)) {
+    options.rules.push_back({trigger, *rule});
+  } else {
+    options.trigger_events.push_back(trigger_code(trigger, options.families));
+  }
+}
+
 void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
   options.buffer = parse_buffer_kind(arguments.buffer);
   if (options.chunk_bytes == 0)
@@ -155,24 +168,19 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
                 kExitUsage);
   if (!options.on_save.empty() && options.buffer.kind != BufferKind::kCyc)
     throw Error("--on-save needs --buffer last:SIZE", kExitUsage);
-  if (arguments.trigger.empty() && options.trigger_saves)
+  if (arguments.triggers.empty() && options.trigger_saves)
     throw Error("--max-saves needs --trigger EVENT", kExitUsage);
-  if (arguments.trigger.empty())
+  if (arguments.triggers.empty())
     return;
   if (options.trigger_saves == 0)
     options.trigger_saves = kDefaultTriggerSaves;
   if (options.buffer.kind != BufferKind::kCyc)
     throw Error("--trigger needs --buffer last:SIZE", kExitUsage);
-  if (arguments.trigger == "region_stop") {
-    if (options.control.empty())
-      throw Error("--trigger region_stop needs --control CHAIN", kExitUsage);
-    options.save_on_region_stop = true;
-    return;
-  }
-  if (const std::optional<trigger_rule> rule = parse_trigger_rule(arguments.trigger))
-    options.rule = *rule;
-  else
-    options.trigger = trigger_code(arguments.trigger, options.families);
+  for (const std::string &trigger : arguments.triggers)
+    add_trigger(trigger, options);
+  if (options.rules.size() > kMostRules)
+    throw Error(fmt::format("--trigger: at most {} triggers can have a time or a name", kMostRules),
+                kExitUsage);
 }
 
 /// 64M and 1G are sizes; 10s, 5m and 1h are times.

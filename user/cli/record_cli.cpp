@@ -179,7 +179,8 @@ void check_places(App app, const std::vector<std::string> &command) {
 
 /// --trigger help records nothing. Returns whether it was given.
 bool was_list_of_triggers(const RecordArguments &arguments) {
-  if (arguments.trigger != "help")
+  if (std::find(arguments.triggers.begin(), arguments.triggers.end(), "help") ==
+      arguments.triggers.end())
     return false;
   drop_privileges(); // for the pager
   print_triggers(arguments.options.families, arguments.json);

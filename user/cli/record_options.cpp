@@ -205,13 +205,16 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
              "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
   app.add_option(
-         "--trigger", arguments.trigger,
+         "--trigger", arguments.triggers,
          "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
          "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
+         "idle-while-waiting:5ms: it has waited while a CPU that it may use was idle for 5 ms. "
          "With :GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a "
          "thread of this name has ended. task_end, user_event_3 or another name of an event: this "
-         "event occurs. region_stop: a region of --control stops. help: list all")
+         "event occurs. region_stop: a region of --control stops. help: list all. Can be given "
+         "more than once")
       .type_name("TRIGGER")
+      .allow_extra_args(false)
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");

@@ -18,7 +18,7 @@ struct RecordArguments {
   bool json = false;    ///< lists are printed as JSON
   std::string buffer = "disk";
   std::string rotate;             ///< size or time; empty: not given
-  std::string trigger;            ///< name of an event
+  std::vector<std::string> triggers;
   std::string region;             ///< of --control: global or thread; empty: not given
   uint64_t skip = 0;              ///< instructions before the region; 0: not given
   uint64_t length = 0;            ///< instructions of the region; 0: not given

@@ -68,8 +68,8 @@ SaveSignal::~SaveSignal() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-CaptureRequests::CaptureRequests(int save_signal, Actions actions, int trigger)
-    : save_signal_(save_signal), trigger_(trigger),
+CaptureRequests::CaptureRequests(int save_signal, Actions actions, std::vector<int> triggers)
+    : save_signal_(save_signal), triggers_(std::move(triggers)),
       event_(opened(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))), timer_(new_timer()),
       second_(new_timer()), actions_(std::move(actions)) {}
 
@@ -99,9 +99,10 @@ void CaptureRequests::run(control::CtlSocket &socket) {
   std::vector<pollfd> files = {{event_.get(), POLLIN, 0},
                                {timer_.get(), POLLIN, 0},
                                {save_signal_, POLLIN, 0},
-                               {second_.get(), POLLIN, 0},
-                               {trigger_, POLLIN, 0}};
-  const size_t trigger = files.size() - 1;
+                               {second_.get(), POLLIN, 0}};
+  const size_t triggers = files.size();
+  for (const int fd : triggers_)
+    files.push_back({fd, POLLIN, 0});
   const size_t ctl = files.size();
   for (const int fd : socket.files())
     files.push_back({fd, POLLIN, 0});
@@ -117,8 +118,9 @@ void CaptureRequests::run(control::CtlSocket &socket) {
       wanted |= kSave;
     if (wanted & kSave)
       actions_.save();
-    if (files[trigger].revents)
-      actions_.hit();
+    for (size_t n = 0; n < triggers_.size(); n++)
+      if (files[triggers + n].revents)
+        actions_.hit(n);
     if (take(timer_.get()))
       wanted |= kTimeOver;
     for (const Request why : {kFull, kTimeOver, kStop})

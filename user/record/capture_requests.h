@@ -42,13 +42,13 @@ public:
     std::function<void()> save;
     std::function<void(Request)> stop;
     std::function<void()> tick; ///< each second; may be empty
-    std::function<void()> hit;  ///< when the file of a trigger is readable
+    std::function<void(size_t)> hit; ///< when the file of the trigger with this index is readable
     /// Answers a line of `ovnitrace ctl`.
     std::function<std::string(const std::string &)> answer;
   };
 
-  /// `save_signal`: of a SaveSignal, `trigger`: of a TriggerCapture, -1: none. Throws Error.
-  CaptureRequests(int save_signal, Actions actions, int trigger = -1);
+  /// `save_signal`: of a SaveSignal, -1: none. `triggers`: of a TriggerCapture each. Throws Error.
+  CaptureRequests(int save_signal, Actions actions, std::vector<int> triggers = {});
   /// Starts the thread: what was requested before is done now. `socket` outlives this object.
   void start(control::CtlSocket &socket);
   /// Requests kTimeOver in `duration` ns. Call it once, before any request.
@@ -66,7 +66,8 @@ private:
   void run(control::CtlSocket &socket);
   void wake(unsigned request);
 
-  const int save_signal_, trigger_;
+  const int save_signal_;
+  const std::vector<int> triggers_;
   UniqueFd event_;
   UniqueFd timer_, second_;
   const Actions actions_;

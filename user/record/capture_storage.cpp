@@ -9,15 +9,14 @@
 namespace ovnitrace {
 
 CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
-                               std::function<void()> save, std::function<void()> full)
+                               std::function<bool()> triggered, std::function<void()> full)
     : output_(target.output(), cpus) {
   const size_t chunk_records = options.chunk_bytes / sizeof(ftrace_record);
   if (options.buffer.kind == BufferKind::kCyc) {
     auto flight =
         std::make_unique<FlightRecorder>(output_, cpus, options.buffer.bytes, chunk_records);
     flight_ = flight.get();
-    if (options.trigger)
-      flight_->set_trigger(options.trigger, options.trigger_saves, std::move(save));
+    flight_->set_triggers(options.trigger_events, std::move(triggered));
     store_ = std::move(flight);
     if (options.live) {
       recent_.emplace(output_, cpus, options.buffer.bytes, chunk_records);

@@ -19,10 +19,10 @@ namespace ovnitrace {
 /// Owns the buffer and the counters around it.
 class CaptureStorage {
 public:
-  /// `target` outlives it. `save` is called when the trigger of a flight recorder comes, `full`
-  /// when all that --buffer allows is recorded; both on the thread that gives.
+  /// `target` outlives it. `triggered`: as for FlightRecorder::set_triggers(). `full` is called
+  /// when all that --buffer allows is recorded, on the thread that gives.
   CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
-                 std::function<void()> save, std::function<void()> full);
+                 std::function<bool()> triggered, std::function<void()> full);
 
   ChunkPool &sink() { return tee_ ? *tee_ : limit_ ? static_cast<ChunkPool &>(*limit_) : *store_; }
   FlightRecorder *flight() { return flight_; } ///< null if --buffer asks for no flight recorder

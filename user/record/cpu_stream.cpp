@@ -30,10 +30,12 @@ bool CpuStream::drain() {
 
 void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
   if (stage_.look(
-          stage, [&](const sched_record &record) { take_transition(transition_of(record, now_)); }))
+          stage, [&](const sched_record &record) { take_transition(transition_of(record, now_)); })) {
     write_until(settled);
-  else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting)
+    settled_ = settled;
+  } else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting) {
     write_until(UINT64_MAX);
+  }
 }
 
 void CpuStream::take_stage(const cpu_stage &stage) {

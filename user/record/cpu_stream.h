@@ -47,9 +47,12 @@ public:
   /// behind it are for the next look.
   bool drain();
 
-  /// Takes what is staged, and writes everything that is older than `settled` (ns). Nothing older
-  /// can come any more. Events of a CPU that rarely switches therefore do not wait for long.
+  /// Takes what was staged at the last look, which was at `settled` (ns), and writes everything that
+  /// is older than that, unless the staging area cannot be read now. Events of a CPU that rarely
+  /// switches therefore do not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
+  /// Returns the last time (ns) from settle() of which all older events were written; 0: none.
+  uint64_t settled() const { return settled_; }
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
   /// Notes that from `time` (ns) on it is not known which thread runs on this CPU.
@@ -104,7 +107,8 @@ private:
   uint64_t first_ = UINT64_MAX; ///< time of the first that waits, in either
   uint64_t until_ = 0;          ///< position of the producer, for the look under way
   uint64_t now_ = 0;            ///< ns: when that was, by which records have their whole time
-  bool paused_ = false;         ///< nothing is written
+  uint64_t settled_ = 0;
+  bool paused_ = false; ///< nothing is written
   CpuCount late_;
 };
 

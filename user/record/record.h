@@ -18,6 +18,12 @@
 
 namespace ovnitrace {
 
+/// A --trigger that the kernel side decides.
+struct RuleOption {
+  std::string text; ///< as it was given
+  trigger_rule rule;
+};
+
 struct RecordOptions {
   std::vector<std::string> command; ///< the program to trace; may be empty with `all` or `pids`
   bool all = false;                 ///< the whole machine
@@ -50,9 +56,10 @@ struct RecordOptions {
   bool region_by_thread = false;    ///< a region is a thread's, and not its process's
   bool early_out = false;           ///< the program is ended when all chains have finished
   bool save_on_region_stop = false; ///< with a flight recorder: the trigger is that a region stops
-  uint16_t trigger = 0; ///< with a flight recorder: saves when an event of this code comes; 0: none
-  trigger_rule rule = {};     ///< with a flight recorder: saves when the kernel side finds this
-  uint64_t trigger_saves = 0; ///< how often, at most
+  /// With a flight recorder: codes of events. It is saved when one of them comes.
+  std::vector<uint16_t> trigger_events;
+  std::vector<RuleOption> rules; ///< with a flight recorder: it is saved when one of them hits
+  uint64_t trigger_saves = 0;    ///< how often all of these may save it
   std::string on_save;        ///< a command of the shell: runs after each save; empty: none
   LiveView *live = nullptr;   ///< looks at a flight recorder's capture while it goes on, or null
 };

@@ -110,11 +110,12 @@ bool Recorder::begins() {
   }
 }
 
-void Recorder::flush() {
+uint64_t Recorder::flush() {
   const uint64_t ticket = ++flushes_wanted_;
   eventfd_write(flush_event_, 1);
   for (uint64_t done = flushes_done_; done < ticket; done = flushes_done_)
     flushes_done_.wait(done);
+  return flushed_;
 }
 
 void Recorder::finish() {
@@ -162,6 +163,10 @@ void Recorder::run() {
       cpu.pass_on(wanted == flushes_done_ ? monotonic_ns() : UINT64_MAX);
     if (wanted == flushes_done_)
       continue;
+    uint64_t flushed = UINT64_MAX;
+    for (const CpuStream &cpu : cpus_)
+      flushed = std::min(flushed, cpu.settled());
+    flushed_ = flushed;
     flushes_done_ = wanted;
     flushes_done_.notify_all();
   }

@@ -43,8 +43,9 @@ public:
   void start(std::function<void()> begin);
 
   /// Hands all that was read to the sink, full chunks or not, and returns when that is done.
-  /// Between start() and finish(), by another thread than the sink's.
-  void flush();
+  /// Returns a time (ns): the sink has all older events, but for what a CPU was just writing at
+  /// that time. Between start() and finish(), by another thread than the sink's.
+  uint64_t flush();
 
   /// Records nothing from the next look on, or records again. The trace has a blackout of kind
   /// FTRACE_BLACKOUT_PAUSED. For any thread; flush() returns when it is so.
@@ -121,6 +122,7 @@ private:
   int flush_event_ = -1;
   std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
+  std::atomic<uint64_t> flushed_{0}; ///< what the last flush returns
   std::atomic<bool> pause_wanted_{false};
   bool paused_ = false;
   InheritingMutex marks_mutex_;

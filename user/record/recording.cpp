@@ -33,12 +33,12 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
     : options_(options), traced_(traced), target_(target), trace_(std::move(trace)),
       storage_(
           options, target, traced.capture().cpus(),
-          [this] { requests_->ask(CaptureRequests::kSave); },
+          [this] { return ask_for_trigger_save(); },
           [this] { requests_->ask(CaptureRequests::kFull); }),
       recorder_(traced.capture(), traced.families(), traced.stacks(),
                 traced.causes() ? traced.causes()->devices() : nullptr, storage_.sink(),
                 trace_.begin),
-      on_save_(options.on_save), status_line_(trace_.begin) {
+      trigger_saves_left_(options.trigger_saves), on_save_(options.on_save), status_line_(trace_.begin) {
   trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
 }
 
@@ -49,19 +49,24 @@ void Recording::start(int save_signal) {
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
   CaptureRequests::Actions actions = {
-      [this] { save(); },     [this](CaptureRequests::Request why) { stop_early(why); }, {},
-      [this] { take_hit(); }, [this](const std::string &line) { return answer(line); },
+      [this] { save(); },
+      [this](CaptureRequests::Request why) { stop_early(why); },
+      {},
+      [this](size_t rule) { take_hit(rule); },
+      [this](const std::string &line) { return answer(line); },
   };
   if (!traced_.is_program() && !options_.quiet && !options_.live && isatty(STDERR_FILENO))
     shows_status_ = true;
   if (shows_status_ || options_.rotation.wanted())
     actions.tick = [this] { tick(); };
-  requests_.emplace(save_signal, std::move(actions),
-                    traced_.trigger() ? traced_.trigger()->file() : -1);
+  std::vector<int> triggers;
+  for (const TriggerCapture &trigger : traced_.triggers())
+    triggers.push_back(trigger.file());
+  requests_.emplace(save_signal, std::move(actions), std::move(triggers));
   if (options_.save_on_region_stop)
     recorder_.on_region([this](bool starts) {
-      if (!starts && region_saves_++ < options_.trigger_saves)
-        requests_->ask(CaptureRequests::kSave);
+      if (!starts)
+        ask_for_trigger_save();
     });
   recorder_.start([&] {
     traced_.open_gate();
@@ -167,12 +172,13 @@ std::string Recording::save(const std::string &cause) {
     else
       print_text(why);
   }
-  const bool spent = options_.trigger     ? flight.triggers_spent()
-                     : options_.rule.kind ? hit_saves_ >= options_.trigger_saves
-                                          : false;
-  if (spent && !std::exchange(reported_triggers_spent_, true))
+  const bool spent = options_.trigger_saves && !trigger_saves_left_;
+  if (spent && !std::exchange(reported_triggers_spent_, true)) {
+    for (TriggerCapture &trigger : traced_.triggers())
+      trigger.detach();
     print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
           options_.trigger_saves);
+  }
   if (saved)
     on_save_.start(place, cause);
   return saved ? place : "";
@@ -228,8 +234,9 @@ void Recording::end(const Traced::End &end) {
   }
   requests_.reset();
   ctl_.reset();
-  if (traced_.trigger() && !options_.quiet)
-    print("--trigger has hit {}", human_count(traced_.trigger()->hits(), "time", "times"));
+  for (size_t n = 0; n < traced_.triggers().size() && !options_.quiet; n++)
+    print("--trigger {} has hit {}", options_.rules[n].text,
+          human_count(traced_.triggers()[n].hits(), "time", "times"));
   if (!stopped_early_.empty())
     trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
                              traced_.is_program() ? "; later the program " + trace_.how : "");

@@ -14,6 +14,7 @@
 #include "user/record/trace_json.h"
 #include "user/record/traced.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -51,7 +52,9 @@ private:
   std::string answer_mark(const std::string &text);
   void pause(bool on);
   bool add_mark(uint64_t time, const std::string &text);
-  void take_hit();
+  bool take_trigger_save();
+  bool ask_for_trigger_save();
+  void take_hit(size_t rule);
   std::string save(const std::string &cause = "");
   void write_saved(TraceTarget &target, FlightRecorder &flight);
   void write_part(const std::string &directory, uint64_t since);
@@ -72,8 +75,7 @@ private:
   bool ended_ = false;
   std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
   unsigned saves_ = 0;
-  uint64_t region_saves_ = 0; ///< asked for by the stops of regions
-  uint64_t hit_saves_ = 0;    ///< because of options_.rule
+  std::atomic<uint64_t> trigger_saves_left_;
   SaveCommand on_save_;
   bool reported_triggers_spent_ = false;
   bool paused_ = false, shows_status_ = false;

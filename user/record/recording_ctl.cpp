@@ -11,6 +11,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace ovnitrace {
 
 namespace {
@@ -62,16 +64,15 @@ CaptureStatus Recording::status() {
   return status;
 }
 
-/// Each second. What was read before the flush is in chunks before it, but for what another CPU was
-/// just writing.
+/// Each second.
 void Recording::tick() {
-  constexpr uint64_t kMargin = 10'000'000; // ns
+  constexpr uint64_t kMargin = 10'000'000; // ns: for what a CPU was just writing
   const std::lock_guard lock(ending_);
   if (ended_)
     return;
-  if (const uint64_t now = monotonic_ns(); target_.wants_rotation(now)) {
-    recorder_.flush();
-    target_.rotate_soon(now - kMargin, monotonic_ns());
+  if (target_.wants_rotation(monotonic_ns())) {
+    const uint64_t flushed = recorder_.flush();
+    target_.rotate_soon(flushed - std::min(flushed, kMargin), monotonic_ns());
   }
   if (shows_status_)
     print_text(status_line_.next(status()));
@@ -147,19 +148,33 @@ std::string Recording::answer_mark(const std::string &text) {
   return "ok\n";
 }
 
-/// The kernel side sends a hit a second at most, and what came while the last save was written is
-/// one. After the last save that is allowed, no hit costs anything.
-void Recording::take_hit() {
-  const std::optional<trigger_hit> hit = traced_.trigger()->take();
+/// Takes one of the saves that are left for triggers. Returns false if none is. For any thread.
+bool Recording::take_trigger_save() {
+  uint64_t left = trigger_saves_left_;
+  while (left && !trigger_saves_left_.compare_exchange_weak(left, left - 1))
+    ;
+  return left;
+}
+
+/// Returns whether there will be a save. For any thread.
+bool Recording::ask_for_trigger_save() {
+  const bool is_left = take_trigger_save();
+  if (is_left)
+    requests_->ask(CaptureRequests::kSave);
+  return is_left;
+}
+
+/// The kernel side of a rule sends a hit a second at most, and what came while the last save was
+/// written is one.
+void Recording::take_hit(size_t rule) {
+  const std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
   if (!hit)
     return;
-  const std::string cause = printable_line(text_of(trigger_kind(options_.rule.kind), *hit));
+  const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit));
   {
     const std::lock_guard lock(ending_);
-    if (ended_ || paused_ || hit_saves_ >= options_.trigger_saves)
+    if (ended_ || paused_ || !take_trigger_save())
       return;
-    if (++hit_saves_ == options_.trigger_saves)
-      traced_.trigger()->detach();
     add_mark(hit->time, cause);
     recorder_.flush(); // what is staged now is written by the flush of the save
   }

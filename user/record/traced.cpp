@@ -99,9 +99,9 @@ void Traced::attach() {
     causes_->attach();
   end_if_signalled();
   attach_families();
-  if (options_.rule.kind != TRIGGER_NONE) {
-    trigger_.emplace(capture_, options_.rule);
-    trigger_->attach();
+  for (const RuleOption &option : options_.rules) {
+    triggers_.emplace_back(capture_, option.rule);
+    triggers_.back().attach();
   }
   end_if_signalled();
   attach_control();
@@ -254,8 +254,8 @@ Traced::End Traced::wait() {
 void Traced::detach() {
   if (controller_)
     controller_->detach();
-  if (trigger_)
-    trigger_->detach();
+  for (TriggerCapture &trigger : triggers_)
+    trigger.detach();
   if (families_)
     families_->detach();
   if (causes_)

@@ -76,7 +76,7 @@ public:
   CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; } ///< after attach()
   StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; } ///< after attach()
   control::Controller *controller() { return controller_ ? &*controller_ : nullptr; }
-  TriggerCapture *trigger() { return trigger_ ? &*trigger_ : nullptr; }   ///< after attach()
+  std::deque<TriggerCapture> &triggers() { return triggers_; } ///< of options.rules, after attach()
   FamilyCapture *families() { return families_ ? &*families_ : nullptr; } ///< after attach()
 
 private:
@@ -95,7 +95,7 @@ private:
   std::deque<ProcessWatch> processes_;            ///< options.pids
   FamilySet wanted_families_;                     ///< of families_
   std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
-  std::optional<TriggerCapture> trigger_;         ///< with options.rule
+  std::deque<TriggerCapture> triggers_;           ///< for options.rules
   std::optional<control::Controller> controller_; ///< with options.control
   std::optional<Program> program_;
 };
