@@ -64,8 +64,7 @@ static __always_inline bool name_fits(const char *comm)
 /* Counts a hit, if the thread is one that the rule is for, and sends it after a pause. */
 static __noinline int hit(struct task_struct *p, __u64 ns, __u64 now, __u32 idle_cpu)
 {
-	struct trigger_hit message = {
-	    .time = now, .ns = ns, .tid = p->pid, .idle_cpu = idle_cpu};
+	struct trigger_hit message = {.time = now, .ns = ns, .tid = p->pid, .idle_cpu = idle_cpu};
 	__u64 last;
 
 	bpf_probe_read_kernel_str(message.comm, sizeof(message.comm), p->comm);
@@ -113,7 +112,7 @@ static __always_inline void note_idle(struct task_struct *prev, struct task_stru
 		if (bpf_core_field_exists(next->se.cfs_rq->rq))
 			mine->rq = (__u64)next->se.cfs_rq->rq;
 		mine->since = now;
-	} else if (!prev->pid && mine->since) {
+	} else if (!prev->pid && mine->since > mine->until) { /* and not one that was not seen */
 		if (now - mine->since >= rule.least_ns) {
 			/* A reader never sees the start of one with the end of another. */
 			__sync_lock_test_and_set(&mine->long_until, 0);
@@ -156,30 +155,39 @@ static __always_inline __u64 idle_between(volatile struct idle_cpu *cpu, __u64 f
 	return most >= rule.least_ns ? most : 0;
 }
 
+struct idle_search {
+	const char *mask; /* of the CPUs that the thread may use */
+	__u64 from, now;  /* ns: its wait */
+	__u64 most;	  /* ns */
+	__u32 cpu;
+};
+
+static long search_cpu(__u32 cpu, struct idle_search *search)
+{
+	struct idle_cpu *one = bpf_map_lookup_elem(&idle_cpus, &cpu);
+	__u64 word = 0, ns;
+
+	bpf_probe_read_kernel(&word, sizeof(word), search->mask + cpu / 64 * 8);
+	if (!one || !(word >> cpu % 64 & 1))
+		return 0;
+	ns = idle_between(one, search->from, search->now);
+	if (ns > search->most) {
+		search->most = ns;
+		search->cpu = cpu;
+	}
+	return 0;
+}
+
 /* `p` gets a CPU at `now`, for which it has waited since `from`. */
 static __noinline int look_for_idle_cpu(struct task_struct *p, __u64 from, __u64 now)
 {
-	const char *mask = (const char *)p + bpf_core_field_offset(p->cpus_mask);
-	__u64 word = 0, most = 0;
-	__u32 which = 0;
+	struct idle_search search = {.mask = (const char *)p + bpf_core_field_offset(p->cpus_mask),
+				     .from = from,
+				     .now = now};
 
-	for (__u32 cpu = 0; cpu < possible_cpus && cpu < FTRACE_AFFINITY_MOST; cpu++) {
-		__u32 key = cpu;
-		struct idle_cpu *one = bpf_map_lookup_elem(&idle_cpus, &key);
-		__u64 ns;
-
-		if (cpu % 64 == 0)
-			bpf_probe_read_kernel(&word, sizeof(word), mask + cpu / 8);
-		if (!one || !(word >> cpu % 64 & 1))
-			continue;
-		ns = idle_between(one, from, now);
-		if (ns > most) {
-			most = ns;
-			which = cpu;
-		}
-	}
-	if (most)
-		hit(p, most, now, which);
+	bpf_loop(possible_cpus, search_cpu, &search, 0);
+	if (search.most)
+		hit(p, search.most, now, search.cpu);
 	return 0;
 }
 
@@ -199,8 +207,8 @@ static __always_inline void state_ended(struct task_struct *p, volatile __u64 *w
 		hit(p, now - since, now, 0);
 }
 
-/* With TRIGGER_LATENCY, TRIGGER_IDLE and TRIGGER_BLOCKED. A thread that waits for a CPU may be woken once more,
- * if it was preempted on its way to sleep. */
+/* With TRIGGER_LATENCY, TRIGGER_IDLE and TRIGGER_BLOCKED. A thread that waits for a CPU may be
+ * woken once more, if it was preempted on its way to sleep. */
 static __always_inline int woken(struct task_struct *p, bool is_new)
 {
 	volatile __u64 *word;

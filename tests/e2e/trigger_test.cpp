@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// --trigger latency, blocked, preempted, idle-while-waiting and exit: what the kernel side finds is what the trace
-// shows, and each hit is saved and named.
+// --trigger latency, blocked, preempted, idle-while-waiting and exit: what the kernel side finds is
+// what the trace shows, and each hit is saved and named.
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
@@ -68,8 +68,7 @@ Truth idle_truth_of(const std::vector<DumpEvent> &events, const std::string &com
       idle[event.cpu].emplace_back(idle_since[event.cpu], event.time);
       idle_since.erase(event.cpu);
     }
-    if (event.leaves_cpu() &&
-        (event.event == "task_end" || event.detail("next").ends_with("(0)")))
+    if (event.leaves_cpu() && (event.event == "task_end" || event.detail("next").ends_with("(0)")))
       idle_since[event.cpu] = event.time;
     if (event.comm != comm)
       continue;
@@ -174,9 +173,9 @@ TEST_F(Trigger, IdleWhileWaitingDoesNotHitForAPinnedThread) {
 }
 
 TEST_F(Trigger, SeveralShareTheSaves) {
-  const Outcome outcome =
-      record_delays("latency", 800, "latency:2ms:victim",
-                    {"--trigger", "blocked:2ms:nobody", "--trigger", "task_sleep", "--max-saves", "3"});
+  const Outcome outcome = record_delays(
+      "latency", 800, "latency:2ms:victim",
+      {"--trigger", "blocked:2ms:nobody", "--trigger", "task_sleep", "--max-saves", "3"});
   EXPECT_GT(hits_of(outcome, "latency:2ms:victim"), 0u) << outcome.err;
   EXPECT_EQ(hits_of(outcome, "blocked:2ms:nobody"), 0u) << outcome.err;
   EXPECT_EQ(count(outcome.err, "saved to "), 3u) << outcome.err;
@@ -225,7 +224,8 @@ TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
 
 TEST_F(Trigger, OtherNamesDoNotHit) {
   const Outcome outcome = record_delays("latency", 20, "latency:2ms:victims");
-  EXPECT_NE(outcome.err.find("--trigger latency:2ms:victims has hit 0 times"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger latency:2ms:victims has hit 0 times"), std::string::npos)
+      << outcome.err;
   EXPECT_FALSE(exists(trace() + ".1")) << outcome.err;
 }
 
@@ -273,7 +273,8 @@ TEST_F(Trigger, ExitHitsWhenAThreadOfThatNameEnds) {
   const Outcome outcome = record({"sh", "-c", "sleep 0.1; " + until},
                                  {"--buffer", "last:1M", "--trigger", "exit:slee?"});
   EXPECT_NE(outcome.err.find("exit of sleep("), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("--trigger exit:slee? has hit 1 time\n"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger exit:slee? has hit 1 time\n"), std::string::npos)
+      << outcome.err;
   const std::vector<DumpEvent> events = dump(trace() + ".1");
   EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const DumpEvent &event) {
     return event.event == "EXT_exit" && event.comm == "sleep";

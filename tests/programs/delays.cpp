@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // delays KIND COUNT LONG SHORT: makes a thread `victim` wait COUNT times for LONG us, and COUNT
-// times for SHORT us. Both threads are SCHED_FIFO on one CPU. KIND: latency (woken while the other
-// one runs), idle (the same, while the victim may use the other CPUs, too), blocked (in a semaphore)
-// or preempted (while it spins).
+// times for SHORT us. Both threads are SCHED_FIFO on one CPU. KIND is one of these:
+//   latency    the victim is woken while the other thread runs
+//   idle       the same, while the victim may use the other CPUs, too
+//   blocked    it waits for a semaphore
+//   preempted  the other thread preempts it while it spins
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

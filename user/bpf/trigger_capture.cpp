@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/bpf/trigger_capture.h"
 
+#include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "user/bpf/bpf_log.h"
+#include "user/bpf/kernel_types.h"
 
 #include "trigger.skel.h"
 
@@ -34,6 +36,8 @@ struct TriggerCapture::Skeleton {
 
 TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
     : skeleton_(std::make_unique<Skeleton>()) {
+  if (rule.kind == TRIGGER_IDLE && !KernelTypes().has_helper("loop"))
+    throw Error("--trigger idle-while-waiting needs Linux 5.17 or later");
   collect_bpf_log();
   trigger_bpf *o = skeleton_->object = trigger_bpf__open();
   if (!o)

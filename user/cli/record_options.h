@@ -17,7 +17,7 @@ struct RecordArguments {
   bool dry_run = false; ///< only list the threads
   bool json = false;    ///< lists are printed as JSON
   std::string buffer = "disk";
-  std::string rotate;             ///< size or time; empty: not given
+  std::string rotate; ///< size or time; empty: not given
   std::vector<std::string> triggers;
   std::string region;             ///< of --control: global or thread; empty: not given
   uint64_t skip = 0;              ///< instructions before the region; 0: not given

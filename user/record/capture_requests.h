@@ -41,7 +41,7 @@ public:
   struct Actions {
     std::function<void()> save;
     std::function<void(Request)> stop;
-    std::function<void()> tick; ///< each second; may be empty
+    std::function<void()> tick;      ///< each second; may be empty
     std::function<void(size_t)> hit; ///< when the file of the trigger with this index is readable
     /// Answers a line of `ovnitrace ctl`.
     std::function<std::string(const std::string &)> answer;

@@ -29,8 +29,9 @@ bool CpuStream::drain() {
 }
 
 void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
-  if (stage_.look(
-          stage, [&](const sched_record &record) { take_transition(transition_of(record, now_)); })) {
+  if (stage_.look(stage, [&](const sched_record &record) {
+        take_transition(transition_of(record, now_));
+      })) {
     write_until(settled);
     settled_ = settled;
   } else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting) {

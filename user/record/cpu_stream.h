@@ -47,9 +47,9 @@ public:
   /// behind it are for the next look.
   bool drain();
 
-  /// Takes what was staged at the last look, which was at `settled` (ns), and writes everything that
-  /// is older than that, unless the staging area cannot be read now. Events of a CPU that rarely
-  /// switches therefore do not wait for long.
+  /// Takes what was staged at the last look, which was at `settled` (ns), and writes everything
+  /// that is older than that, unless the staging area cannot be read now. Events of a CPU that
+  /// rarely switches therefore do not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
   /// Returns the last time (ns) from settle() of which all older events were written; 0: none.
   uint64_t settled() const { return settled_; }

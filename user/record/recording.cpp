@@ -32,13 +32,13 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
                      TraceDescription trace)
     : options_(options), traced_(traced), target_(target), trace_(std::move(trace)),
       storage_(
-          options, target, traced.capture().cpus(),
-          [this] { return ask_for_trigger_save(); },
+          options, target, traced.capture().cpus(), [this] { return ask_for_trigger_save(); },
           [this] { requests_->ask(CaptureRequests::kFull); }),
       recorder_(traced.capture(), traced.families(), traced.stacks(),
                 traced.causes() ? traced.causes()->devices() : nullptr, storage_.sink(),
                 trace_.begin),
-      trigger_saves_left_(options.trigger_saves), on_save_(options.on_save), status_line_(trace_.begin) {
+      trigger_saves_left_(options.trigger_saves), on_save_(options.on_save),
+      status_line_(trace_.begin) {
   trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
 }
 
