@@ -132,12 +132,13 @@ class TimeCheck {
 public:
   explicit TimeCheck(uint64_t stolen) : stolen_(stolen) {}
 
-  /// The tolerances: 10 us for every switch, and 1 % of Running or 5 % of waiting. From a wakeup on
-  /// an idle CPU to the thread's first instruction, the kernel may count no wait. After a wakeup
-  /// that preempts, __schedule() leaves the clock as it was (rq_clock_skip_update()).
+  /// The tolerances: 10 us for every switch, a millisecond, and 1 % of Running or 5 % of waiting.
+  /// From a wakeup on an idle CPU to the thread's first instruction, the kernel may count no wait.
+  /// After a wakeup that preempts, __schedule() leaves the clock as it was
+  /// (rq_clock_skip_update()). A thread in the kernel can be preempted long after that wakeup.
   void compare(const std::string &who, const Account &low, const Account &high, uint64_t run,
                uint64_t wait) {
-    const uint64_t allowance = 10'000 * (high.switches() + 1) + stolen_;
+    const uint64_t allowance = 10'000 * (high.switches() + 1) + 1'000'000 + stolen_;
     compare_one(who + ": Running", low.run, high.run, run, run / 100 + allowance);
     compare_one(who + ": Warming and Cooling", low.wait - low.idle_wait, high.wait, wait,
                 wait / 20 + allowance);
@@ -226,15 +227,16 @@ TEST_F(Accounting, CountsTheSwitchesOfEachThreadToItsDeath) {
 }
 
 // In one switch, the hypervisor can take the CPU away between the kernel's reading of its clock and
-// ours, for longer than any tolerance. A fault of ovnitrace would show in every capture.
+// ours, for longer than any tolerance. Some kernels show no wakeup by an interrupt of certain
+// threads. A fault of ovnitrace would show in every capture.
 TEST_F(Accounting, AgreesOnRunningAndWaitingTime) {
   std::string disagreements;
-  for (int attempt = 0; attempt < 5; attempt++) {
+  for (int attempt = 0; attempt < 15; attempt++) {
     disagreements = check_times(capture()).disagreements();
     if (disagreements.empty())
       return;
   }
-  ADD_FAILURE() << "in each of five captures; in the last:\n" << disagreements;
+  ADD_FAILURE() << "in each of 15 captures; in the last:\n" << disagreements;
 }
 
 TEST_F(Accounting, CountsEachTransitionOnce) {
