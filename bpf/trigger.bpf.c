@@ -87,9 +87,8 @@ struct idle_cpu {
 	__u64 rq;
 	__u64 since; /* ns: when it became idle last; 0: that was not seen */
 	__u64 until; /* ns: when that ended; not later than `since`: it is idle */
-	/* The last time that lasted for least_ns or longer and has ended. Others cannot hit, and
-	 * none before it can if it does not: a wait that contains the end of an earlier one
-	 * contains this one whole. */
+	/* The last idle time of least_ns or longer that has ended. Earlier ones are not needed: a
+	 * wait that overlaps one of them contains this one whole. */
 	__u64 long_since, long_until;
 	__u64 unused[3]; /* CPUs do not share cache lines */
 };
