@@ -73,7 +73,7 @@ TEST_F(Screen, SaysThatTheFirstIntervalIsBeingRecorded) {
   EXPECT_EQ(all[2].text, "");
   EXPECT_EQ(last(), "q end  s sort  g group  / names  space freeze  enter why  w write  ? help");
   type("\n");
-  EXPECT_EQ(last(), "select a thread: g groups by thread") << "there is none yet";
+  EXPECT_EQ(last(), "select a thread: g groups by thread") << "the table is empty";
 }
 
 TEST_F(Screen, HasATableWithABoldHeadAndASelectedLine) {
