@@ -123,20 +123,21 @@ TEST_F(ControlReach, AnAddressIsFoundWhenAProgramIsLoadedThere) {
 TEST_F(ControlReach, AcceptsTheMaximumOfChainsAndAlarms) {
   if (skip_if_impossible({"start:int3"}))
     return;
+  const bool has_cpuid = are_possible({"start:cpuid:5"});
   std::vector<std::string> options, expected = {"timeout/1/1", "interactive/2/1"};
   for (const char *chain : {
            "start:timeout:1:bcast",
            "start:interactive",
            "threadid:itext:0f1f8044332211",
-           "threadid:cpuid:5:tid0",
+           has_cpuid ? "threadid:cpuid:5:tid0" : "threadid:itext:0f1f8044332211:tid0",
            "threadid:enter_func:boo:count7:global",
            "start:exit_func:recursive:count7",
            "threadid:isa-category:X87_ALU,waitfor:last",
            "start:int3",
        })
     options.insert(options.end(), {"--control", chain});
-  for (const char *alarm : {"itext/3/1", "cpuid/4/1", "enter_func/5/1", "exit_func/6/1",
-                            "isa-category/7/1", "int3/8/1"})
+  for (const char *alarm : {"itext/3/1", has_cpuid ? "cpuid/4/1" : "itext/4/1", "enter_func/5/1",
+                            "exit_func/6/1", "isa-category/7/1", "int3/8/1"})
     expected.push_back(alarm);
   const std::string kLong[] = {"address:foo",  "enter_func:foo:global", "exit_func:bar",
                                "ssc:11223344", "magic:7.9:bcast",       "isa-extension:SSE4",

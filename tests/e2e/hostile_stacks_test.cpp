@@ -13,7 +13,9 @@ namespace ovnitrace::test {
 
 namespace {
 
-/// Blocks with a stack pointer of its own choice, and prints that it came back.
+/// Blocks with a stack pointer of its own choice, and prints how often it came back. With an
+/// argument, without the pointer that is not canonical: there are hypervisors that kill a program
+/// for it.
 constexpr char kStackPointers[] = R"(
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -37,7 +39,7 @@ static void *map(size_t size, int protection) {
   mprotect(memory, size, protection);
   return memory;
 }
-int main() {
+int main(int argc, char **) {
   const size_t size = 1 << 16;
   void *zeros = map(size, PROT_READ | PROT_WRITE), *ones = map(size, PROT_READ | PROT_WRITE);
   void *closed = map(size, PROT_NONE);
@@ -50,7 +52,7 @@ int main() {
   int back = 0;
   for (int n = 0; n < 20; n++)
     for (const uint64_t stack : stacks)
-      back += nap_on(stack) == 0;
+      back += (argc > 1 && stack == 0x800000000000) || nap_on(stack) == 0;
   printf("%d\n", back);
 }
 )";
@@ -115,7 +117,10 @@ protected:
 
 #if defined(__x86_64__)
 TEST_F(HostileStacks, AStackPointerMayPointAnywhere) {
-  const Outcome outcome = record({compile(kStackPointers)}, {"--stacks"});
+  std::vector<std::string> program = {compile(kStackPointers)};
+  if (run({.argv = program}).status() != 0)
+    program.push_back("canonical");
+  const Outcome outcome = record(program, {"--stacks"});
   EXPECT_EQ(outcome.out, std::to_string(kNaps) + "\n") << "the program is not harmed";
   size_t found = 0;
   for (const std::string &stack : stacks()) {
@@ -137,7 +142,8 @@ TEST_F(HostileStacks, AMapMayChangeWhileItIsRead) {
         run(record_command(trace(), {}, {"-f", "-p", pid, "-d", "200ms", "--stacks"}));
     EXPECT_EQ(outcome.status(), 0) << outcome.err;
     for (const std::string &stack : stacks()) {
-      if (stack.find("nanosleep") == stack.npos)
+      const bool began_before = stack.starts_with("hostile;hostile;[nanosleep] "); // the capture
+      if (stack.find("nanosleep") == stack.npos || began_before)
         continue;
       in_code++;
       const size_t made = stack.find(";main;[frames missing];");

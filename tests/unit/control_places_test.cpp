@@ -72,15 +72,15 @@ TEST(ControlPlaces, AnAddressIsThatOfWhereTheFileIsLoaded) {
   EXPECT_EQ(find_loaded_addresses(plan, image, 0x555555550000).found[0], 0u);
 }
 
-/// A function of two instructions, data behind it that looks like `cpuid`, and a function.
+/// A function of two instructions, data behind it that looks like a marker, and a function.
 Image image_with_data() {
   Image image;
   image.path = "/bin/app";
   image.code.push_back({0x1000,
                         0x1000,
-                        {0x0f, 0xa2, 0xb8, 0x0f, 0xa2, 0x90, 0x90, 0xc3, // cpuid; mov; ret
-                         0x90, 0x90, 0x0f, 0xa2, 0x00, 0x00, 0x00, 0x48, // data
-                         0x0f, 0xa2, 0xc3}});                            // cpuid; ret
+                        {0x87, 0xdb, 0xb8, 0x87, 0xdb, 0x90, 0x90, 0xc3, // xchg; mov; ret
+                         0x90, 0x90, 0x87, 0xdb, 0x00, 0x00, 0x00, 0x48, // data
+                         0x87, 0xdb, 0xc3}});                            // xchg; ret
   image.bodies = {{0x1000, 0x1008}, {0x1010, 0x1013}};
   return image;
 }
@@ -109,7 +109,7 @@ TEST(ControlPlaces, AnAddressThatMayBeDataIsReported) {
 
 TEST(ControlPlaces, DataThatLooksLikeAnInstructionIsNotProbed) {
   Image image = image_with_data();
-  const Places found = find_places(make_plan({"start:cpuid:1"}), image);
+  const Places found = find_places(make_plan({"start:magic:1.2"}), image);
   EXPECT_EQ(found.found[0], 2u);
   ASSERT_EQ(found.probes.at(ProbeKind::alarm).size(), 2u);
   EXPECT_EQ(found.probes.at(ProbeKind::alarm)[0].offset, 0x1000u);
@@ -117,7 +117,7 @@ TEST(ControlPlaces, DataThatLooksLikeAnInstructionIsNotProbed) {
   ASSERT_EQ(found.notes.size(), 1u);
   EXPECT_EQ(found.notes[0].find("1 instructions in /bin/app may be data"), 0u) << found.notes[0];
   image.bodies.clear();
-  EXPECT_EQ(find_places(make_plan({"start:cpuid:1"}), image).found[0], 2u)
+  EXPECT_EQ(find_places(make_plan({"start:magic:1.2"}), image).found[0], 2u)
       << "nothing says what is a function: all counts, decoded from the start";
 }
 

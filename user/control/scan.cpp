@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/control/scan.h"
 
+#include "user/control/cpuid_step.h"
 #include "user/control/instruction_groups.h"
 
 #include <Zydis/Zydis.h>
@@ -127,6 +128,10 @@ std::string why_no_probe(std::string_view bytes) {
   switch (instruction.mnemonic) {
   case ZYDIS_MNEMONIC_INT3:
     return "a probe on int3 makes the program loop for ever: use the alarm int3";
+  case ZYDIS_MNEMONIC_CPUID:
+    return stops_after_cpuid() ? ""
+                               : "the hypervisor of this machine does not stop after a single step "
+                                 "over cpuid: the program would crash";
   case ZYDIS_MNEMONIC_SYSCALL:
   case ZYDIS_MNEMONIC_SYSENTER:
     return "a probe on a system call swallows the instruction after it";

@@ -31,7 +31,7 @@ Outcome RegionTest::capture(const std::vector<std::string> &chains,
   return outcome;
 }
 
-bool RegionTest::are_possible([[maybe_unused]] const std::vector<std::string> &chains) const {
+bool RegionTest::are_possible(const std::vector<std::string> &chains) const {
 #if !defined(__x86_64__)
   for (const std::string &chain : chains)
     for (const char *of_x86 :
@@ -43,13 +43,20 @@ bool RegionTest::are_possible([[maybe_unused]] const std::vector<std::string> &c
         return false;
       }
 #endif
+  for (const std::string &chain : chains)
+    if (chain.find("cpuid") != chain.npos) {
+      const Command check{
+          .argv = {ovnitrace(), "control", "--check", chain, "--", installed("regions")}};
+      if (run(check).out.find("does not stop after a single step over cpuid") != std::string::npos)
+        return false;
+    }
   return true;
 }
 
 bool RegionTest::skip_if_impossible(const std::vector<std::string> &chains) const {
   const bool possible = are_possible(chains);
   if (!possible)
-    [] { GTEST_SKIP() << "alarms of x86-64 are refused here"; }();
+    [] { GTEST_SKIP() << "this machine refuses one of the alarms"; }();
   return !possible;
 }
 
