@@ -51,7 +51,7 @@ public:
   /// that is older than that, unless the staging area cannot be read now. Events of a CPU that
   /// rarely switches therefore do not wait for long.
   void settle(const volatile cpu_stage &stage, uint64_t settled);
-  /// Returns the last time (ns) from settle() of which all older events were written; 0: none.
+  /// Returns a time (ns): all older events were written. 0: not known yet.
   uint64_t settled() const { return settled_; }
 
   void add_life(const life_record &life) { add({Waiting::kLife, life.time, 0, {}, life}); }
