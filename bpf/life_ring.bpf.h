@@ -47,6 +47,8 @@ static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 static __always_inline void life_fill(struct life_record *r, __u32 kind, struct task_struct *p,
 				      __u32 arg)
 {
+	bool inside = in_region(p);
+
 	__builtin_memset(r, 0, sizeof(*r));
 	r->time = bpf_ktime_get_ns();
 	r->kind = kind;
@@ -54,7 +56,7 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 	r->tid = p->pid;
 	r->pid = p->tgid;
 	r->arg = arg;
-	r->outside = !in_region(p);
+	r->outside = !inside || !in_region(p);
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm),
 				  p->comm); /* old kernels leave bytes after its end */
 }

@@ -154,7 +154,7 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 	life_fill(&r, LIFE_SNAPSHOT, p, 0);
 	r.arg = snapshot_word(p, has_its_cpu(p));
 	r.time = bpf_ktime_get_ns();
-	if (!r.outside)
+	if (in_region(p)) /* it may have been closed meanwhile */
 		life_send(&r);
 	return 0;
 }

@@ -22,8 +22,10 @@ else
 fi
 
 passed=0 failed=0 skipped=0
-skips=$(mktemp) || exit 1
-trap 'rm -f "$skips"' EXIT
+notes=$(mktemp -d) || exit 1
+trap 'rm -rf "$notes"' EXIT
+skips=$notes/skips failures=$notes/failures
+touch "$skips" "$failures"
 
 # Runs a GoogleTest program: googletest PROGRAM SHARDS COMMAND… The shards run at a time.
 googletest() {
@@ -53,7 +55,8 @@ count_results() {
   announced=$(sed -nE 's/^\[=+\] Running ([0-9]+) tests?.*/\1/p' "$log" | head -n 1)
   if [ "$((ok + bad + skip))" -ne "${announced:-0}" ] ||
     { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
-    echo "test: $name ended with status $status after $((ok + bad + skip)) of ${announced:-0} tests" >&2
+    echo "$name ended with status $status after $((ok + bad + skip)) of ${announced:-0} tests" |
+      tee -a "$failures"
     bad=$((bad + 1))
   fi
   passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
@@ -62,6 +65,10 @@ count_results() {
        / ms\)$/ && /\[  SKIPPED \]/ { sub(/.*\] /, ""); sub(/ \([0-9]+ ms\)$/, ""); print $0 ":" reason; inside = 0; next }
        inside && NF { reason = reason " " $0 }
        /: Skipped$/ { inside = 1 }' "$log" >>"$skips"
+  # A failure may have printed pages; its first lines say what was expected.
+  awk '/^\[ RUN / { count = 0; next }
+       / ms\)$/ && /\[  FAILED  \]/ { sub(/,$/, "", $4); print $4; for (i = 0; i < count; i++) print "  " text[i] }
+       count < 20 { text[count++] = substr($0, 1, 300) }' "$log" >>"$failures"
 }
 
 # Tracing needs root; without sudo the tests themselves say what they cannot do.
@@ -89,6 +96,7 @@ if [ "${1:-}" != fuzz ]; then
   status=${PIPESTATUS[0]}
   ok=$(sed -n 's/^# pass //p' build/tests/page.log) bad=$(sed -n 's/^# fail //p' build/tests/page.log)
   [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  grep '^ *not ok' build/tests/page.log >>"$failures"
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
 fi
 
@@ -120,7 +128,7 @@ for fuzzer in build/tests/fuzz/*; do
     passed=$((passed + 1))
   else
     cat "$fuzzer.log"
-    echo "test: $fuzzer found a fault: the input is $corpus-*" >&2
+    echo "$fuzzer found a fault: the input is $corpus-*" | tee -a "$failures"
     failed=$((failed + 1))
   fi
 done
@@ -128,6 +136,10 @@ done
 if [ -s "$skips" ]; then
   echo "Skipped:"
   sed 's/^/  /' "$skips"
+fi
+if [ -s "$failures" ]; then
+  echo "Failed:"
+  sed 's/^/  /' "$failures"
 fi
 echo "$passed passed, $failed failed, $skipped skipped" | tee build/tests/summary
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -55,6 +55,7 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 {
 	__u32 before = entered_running(prev) ? (__u32)prev->pid : log_unseen_dispatch(s, prev, now);
 
+	name_once(prev, marks_of(prev->pid)); /* a thread that the kernel hides may first be seen here */
 	if (wants_holders)
 		end_wait(prev->pid);
 	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);
@@ -405,6 +406,7 @@ int BPF_PROG(on_migrate, struct task_struct *p, int dest_cpu)
 		change_cpu(p, dest_cpu, 0);
 	if (!is_recorded(p))
 		return 0;
+	name_once(p, marks_of(tid));
 	facts = facts_of(tid);
 	if (wants_holders && facts && facts->waits)
 		waits = dest_cpu + 1;

@@ -11,13 +11,14 @@ namespace ovnitrace {
 
 namespace {
 
-/// Nothing if there is no memory for it: the output will report that.
-std::vector<char> frame_of(const Chunk &chunk, FrameCompressor &compressor) {
+/// Leaves `frame` empty if there is no memory for it: the output will report that.
+void make_frame(const Chunk &chunk, FrameCompressor &compressor, std::vector<char> &frame) {
+  frame.clear();
   try {
-    const std::span<const char> frame = compressor.compress_chunk(chunk.records);
-    return {frame.begin(), frame.end()};
+    const std::span<const char> made = compressor.compress_chunk(chunk.records);
+    frame.assign(made.begin(), made.end());
   } catch (const std::exception &) {
-    return {};
+    frame.clear();
   }
 }
 
@@ -59,7 +60,7 @@ void ChunkPipeline::close() {
     changed_.notify_one();
     added_.notify_one();
     if (compression_.level) {
-      FrameCompressor compressor(compression_.level);
+      Compressor compressor(compression_.level);
       while (compress_first(lock, compressor)) {
       }
     }
@@ -79,7 +80,7 @@ void ChunkPipeline::write_all() {
 
 void ChunkPipeline::compress_all() {
   enter_background_thread();
-  FrameCompressor compressor(compression_.level);
+  Compressor compressor(compression_.level);
   Lock lock(mutex_);
   while (compress_first(lock, compressor) || !closing_)
     added_.wait(lock, [this] { return closing_ || is_any_waiting(); });
@@ -116,7 +117,7 @@ void ChunkPipeline::write_first(Lock &lock) {
   taken_.splice(taken_.end(), items_, item);
   lock.unlock();
   if (!is_ready)
-    item->chunk->frame = frame_of(*item->chunk, *store_);
+    make_frame(*item->chunk, *store_, item->chunk->frame);
   item->missing = output_.write(*item->chunk);
   lock.lock();
   if (item->state == Item::kIsLeft)
@@ -126,7 +127,7 @@ void ChunkPipeline::write_first(Lock &lock) {
 }
 
 /// Compresses the first chunk that waits. Returns false if no chunk waits.
-bool ChunkPipeline::compress_first(Lock &lock, FrameCompressor &compressor) {
+bool ChunkPipeline::compress_first(Lock &lock, Compressor &compressor) {
   const Items::iterator item = std::find_if(items_.begin(), items_.end(), [](const Item &waiting) {
     return waiting.state == Item::kWaits;
   });
@@ -134,14 +135,14 @@ bool ChunkPipeline::compress_first(Lock &lock, FrameCompressor &compressor) {
     return false;
   item->state = Item::kIsCompressed;
   lock.unlock();
-  std::vector<char> frame = frame_of(*item->chunk, compressor);
+  make_frame(*item->chunk, compressor.frames, compressor.frame);
   lock.lock();
   if (item->state == Item::kIsWritten) {
     end(lock, item);
     return true;
   }
   if (item->state == Item::kIsCompressed)
-    item->chunk->frame = std::move(frame);
+    std::swap(item->chunk->frame, compressor.frame);
   item->state = Item::kReady;
   changed_.notify_one();
   return true;

@@ -58,6 +58,14 @@ private:
     State state;
     size_t missing = 0; ///< once it is written
   };
+  /// What a thread compresses with. It uses the memory of earlier frames again. A thread of low
+  /// priority may have to wait for a CPU while it holds a lock of malloc(), and with it whoever
+  /// wants that lock: fork() takes all of them.
+  struct Compressor {
+    explicit Compressor(int level) : frames(level) {}
+    FrameCompressor frames;
+    std::vector<char> frame;
+  };
   using Items = std::list<Item>;
   using Lock = std::unique_lock<std::mutex>;
 
@@ -65,7 +73,7 @@ private:
   void compress_all();
   bool wait_for_first(Lock &lock);
   void write_first(Lock &lock);
-  bool compress_first(Lock &lock, FrameCompressor &compressor);
+  bool compress_first(Lock &lock, Compressor &compressor);
   bool is_any_waiting() const;
   void end(Lock &lock, Items::iterator item);
 
