@@ -14,6 +14,18 @@ namespace {
 /// A tenth of an ordinary thread's share. With 19 it is 1.5 %, which was not enough to compress on
 /// a machine with more runnable threads than CPUs.
 constexpr int kBackgroundNice = 10;
+/// Nine times an ordinary thread's share.
+constexpr int kChildNice = -10;
+
+/// `flags`: SCHED_RESET_ON_FORK or 0.
+void take_priority(int flags) {
+  block_signals();
+  sched_param parameters = {};
+  parameters.sched_priority = sched_get_priority_min(SCHED_FIFO);
+  if (sched_setscheduler(0, SCHED_FIFO | flags, &parameters) != 0)
+    setpriority(PRIO_PROCESS, 0, -20);
+  drop_capabilities();
+}
 
 } // namespace
 
@@ -34,12 +46,12 @@ void enter_background_thread() {
 }
 
 void enter_service_thread() {
-  block_signals();
-  sched_param parameters = {};
-  parameters.sched_priority = sched_get_priority_min(SCHED_FIFO);
-  if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) != 0)
-    setpriority(PRIO_PROCESS, 0, -20);
-  drop_capabilities();
+  take_priority(SCHED_RESET_ON_FORK);
+}
+
+void enter_asking_thread() {
+  setpriority(PRIO_PROCESS, 0, kChildNice); // counts for a child that gives up SCHED_FIFO
+  take_priority(0);
 }
 
 } // namespace ovnitrace

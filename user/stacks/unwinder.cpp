@@ -129,7 +129,7 @@ Unwinder::~Unwinder() {
 void Unwinder::start() {
   std::latch raised(1);
   thread_ = std::thread([&] {
-    enter_service_thread();
+    enter_asking_thread();
     raised.count_down();
     run();
   });
