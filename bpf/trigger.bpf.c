@@ -128,7 +128,7 @@ static __always_inline bool is_online(struct idle_cpu *cpu)
 	struct rq *rq = (void *)cpu->rq;
 	int online = 1;
 
-	if (rq)
+	if (rq && bpf_core_field_exists(rq->online))
 		bpf_probe_read_kernel(&online, sizeof(online), &rq->online);
 	return online;
 }

@@ -95,7 +95,10 @@ if [ "${1:-}" != fuzz ]; then
   node --test --test-reporter=tap tests/page/*_test.mjs 2>&1 | tee build/tests/page.log
   status=${PIPESTATUS[0]}
   ok=$(sed -n 's/^# pass //p' build/tests/page.log) bad=$(sed -n 's/^# fail //p' build/tests/page.log)
-  [ "$status" -eq 0 ] || [ "${bad:-0}" -gt 0 ] || bad=1
+  if [ "$status" -ne 0 ] && [ "${bad:-0}" -eq 0 ]; then
+    echo "node --test ended with status $status" | tee -a "$failures"
+    bad=1
+  fi
   grep '^ *not ok' build/tests/page.log >>"$failures"
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
 fi

@@ -37,12 +37,13 @@ constexpr const char *kFooter = R"(Examples:
   ovnitrace diff run1 run2                  what made the second run slower
 
 The program runs as the user who called sudo. ovnitrace forwards HUP, INT, QUIT, TERM, ALRM, USR1
-and USR2 to it. Without a program, these signals end the capture. With --buffer last, USR2
-only saves what is in memory.
+and USR2 to it. Without a program, these signals end the capture. With --buffer last, USR2 is never
+forwarded: it saves what is in memory, and the capture goes on.
 
-The exit status is that of the program: 128 + the signal if one killed it, 127 if it was not found,
-126 if it cannot be executed. It is 1 if ovnitrace failed, and 2 for wrong usage. If events are
-missing in the trace, the last line says so, and without a program the exit status is 3.
+The exit status is that of the program: 128 + N if signal N killed it, 127 if it was not found, 126
+if it cannot be executed. It is 124 if --early-out ended the program, 1 if ovnitrace failed, and 2
+for wrong usage. If events are missing in the trace, the last line says so, and without a program
+the exit status is 3.
 
 sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To keep
 it:
@@ -60,7 +61,9 @@ int main(int argc, char **argv) {
   std::vector<std::string> command = ovnitrace::take_after_dashes(argc, argv);
   const ovnitrace::RootApp app(
       "What the Linux scheduler did to your threads, as a Paraver timeline.\n"
-      "Records every transition of every thread of a program with eBPF, then converts.\n",
+      "Records with eBPF each time a thread runs, waits, blocks or is woken. Then writes the "
+      "files\n"
+      "for Paraver.\n",
       "ovnitrace");
   app.add_version("ovnitrace " OVNITRACE_VERSION);
   app.usage();

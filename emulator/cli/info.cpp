@@ -67,7 +67,8 @@ int info(const Arguments &arguments) {
 
 void add_info(App app) {
   const auto arguments = std::make_shared<Arguments>();
-  const App command = add_unprivileged(app, "info", "Print what a trace is and sum up its threads");
+  const App command =
+      add_unprivileged(app, "info", "Print how a trace was recorded, and sum up its threads");
   command
       .add_option("TRACE", arguments->paths,
                   "The directory of a trace, or FTrace files. Several become one timeline")

@@ -34,8 +34,8 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
       command
           .add_flag("--critical-path", arguments.text,
                     what +
-                        ": which thread was responsible for each moment. It is the path of thread "
-                        "TID (default: the program's main thread)")
+                        ": on which thread the result depended at each moment. It goes back from "
+                        "the end of thread TID (default: the program's main thread)")
           .each(set)
           .type_name("[=TID]")
           .values(kTraceTids)
@@ -43,8 +43,8 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
   command
       .add_option(
           "--section", arguments.query.section,
-          "Only sections with this number (docs/user-events.md); --critical-path takes the longest "
-          "of them")
+          "Only the sections that the program has marked with this number (docs/user-events.md); "
+          "--critical-path takes the longest of them")
       .type_name("NUMBER")
       .group(kGroup)
       .needs(path);

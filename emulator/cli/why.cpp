@@ -146,9 +146,10 @@ void add_why(App app) {
                   "The directory of the trace, or a file of the S.Ha.R.K. tracer")
       .required();
   add_cut_options(command, arguments->given_cut);
-  command.add_flag("--all-threads", arguments->all_threads,
-                   "Explain all threads (default for a trace of `-a -- PROGRAM`: only those of the "
-                   "program)");
+  command.add_flag(
+      "--all-threads", arguments->all_threads,
+      "For a trace of `-a -- PROGRAM`: explain all threads, not only those of the program. "
+      "Other traces: all are explained anyway");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
   command
       .add_option(kTop.names, arguments->options.top,
@@ -170,9 +171,10 @@ void add_why(App app) {
       .type_name("COLUMN")
       .one_of(why_sort_words());
   command
-      .add_flag("--latency", arguments->latency,
-                "Add the latency share to the table of threads, and sort by it. While n threads "
-                "run at once, each gets 1/n of that time as its share")
+      .add_flag(
+          "--latency", arguments->latency,
+          "Add the latency share to the table of threads, and sort by it: how much each thread "
+          "adds to the elapsed time. While n threads run at once, each gets 1/n of that time")
       .excludes(command.get_option("--sort"));
   command
       .add_option_function<std::string>(
@@ -187,7 +189,7 @@ void add_why(App app) {
   command.get_option("--section").remove_needs(command.get_option("--critical-path"));
   command
       .add_option("--slowest", arguments->slowest,
-                  "With --section: explain the N longest sections of that number one by one")
+                  "With --section: explain the N longest of these sections one by one")
       .type_name("N")
       .range(1, 1000)
       .needs("--section");

@@ -55,9 +55,10 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try taskset, nice or a cgroup to keep {} off the CPUs of {}, which "
-                          "waited {} behind that program.",
-                          facts.other, facts.name, human_duration(facts.behind_other));
+       return fmt::format(
+           "{} waited {} behind {}. Try to move that program to other CPUs (taskset), "
+           "or to give it a smaller share (nice, or the weight of its cgroup).",
+           facts.name, human_duration(facts.behind_other), facts.other);
      }},
 };
 

@@ -125,6 +125,23 @@ TEST_F(ControlProcess, AFlightRecorderIsSavedAtAStop) {
   EXPECT_FALSE(exists(trace() + ".3")) << outcome.err;
 }
 
+// Stops that come before a save begins share it, and count once for --max-saves.
+TEST_F(ControlProcess, ManyStopsAtOnceAreOneSave) {
+  std::vector<std::string> command(60, "bar");
+  command.insert(command.begin(), installed("regions"));
+  command.push_back("spin=" + path("go"));
+  Process capture(
+      record_command(trace(), command,
+                     {"--buffer", "cyc:1M", "--trigger", "region_stop", "--max-saves", "50",
+                      "--control", "start:enter_func:bar,stop:exit_func:bar,repeat"}));
+  EXPECT_TRUE(eventually(
+      [&] { return capture.err().find("saved to " + trace() + ".1") != std::string::npos; },
+      "a save"));
+  write_text(path("go"), "");
+  const Outcome outcome = capture.wait();
+  EXPECT_EQ(outcome.err.find("saves no more"), std::string::npos) << outcome.err;
+}
+
 TEST_F(ControlProcess, UserEventsAreRecordedInRegionsOnly) {
   capture({"start:enter_func:foo,stop:enter_func:bar,repeat"},
           {"event=1", "foo", "event=2", "event=3", "bar", "event=4", "foo", "event=5"});

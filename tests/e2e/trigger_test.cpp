@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <unistd.h>
@@ -156,13 +157,20 @@ TEST_F(Trigger, IdleWhileWaitingFindsCpusThatWereIdleInOnePiece) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     GTEST_SKIP() << "needs two CPUs";
   const std::string trigger = "idle-while-waiting:2ms:vict*";
-  const Outcome outcome = record_delays("idle", 200, trigger, {"-a"});
-  EXPECT_EQ(read_trace_json(trace()).forgotten, 0u);
-  const Truth truth = idle_truth_of(dump(trace()), "victim");
-  EXPECT_GT(truth.fewest, 0u);
-  EXPECT_GE(hits_of(outcome, trigger), truth.fewest) << outcome.err;
-  EXPECT_LE(hits_of(outcome, trigger), truth.most) << outcome.err;
-  EXPECT_NE(outcome.err.find(" was idle: saved to "), std::string::npos) << outcome.err;
+  bool was_idle = false; // not, if other programs keep the CPUs busy
+  for (int captures = 0; captures < 5 && !was_idle; captures++) {
+    std::filesystem::remove_all(trace());
+    const Outcome outcome = record_delays("idle", 200, trigger, {"-a"});
+    EXPECT_EQ(read_trace_json(trace()).forgotten, 0u);
+    const Truth truth = idle_truth_of(dump(trace()), "victim");
+    EXPECT_GE(hits_of(outcome, trigger), truth.fewest) << outcome.err;
+    EXPECT_LE(hits_of(outcome, trigger), truth.most) << outcome.err;
+    was_idle = truth.fewest > 0;
+    EXPECT_EQ(outcome.err.find(" was idle: saved to ") != std::string::npos,
+              hits_of(outcome, trigger) > 0)
+        << outcome.err;
+  }
+  EXPECT_TRUE(was_idle);
 }
 
 // No other CPU may be used.

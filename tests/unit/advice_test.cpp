@@ -82,8 +82,8 @@ TEST(Advice, AnotherProgramThatHadTheCpus) {
   facts.other = "xz (7)";
   facts.behind_other = 150 * kMs;
   EXPECT_EQ(advice(facts),
-            "Try taskset, nice or a cgroup to keep xz (7) off the CPUs of app, which "
-            "waited 150.0 ms behind that program.");
+            "app waited 150.0 ms behind xz (7). Try to move that program to other CPUs "
+            "(taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
   facts.behind_other = 99 * kMs;
   EXPECT_EQ(advice(facts), "") << "less than half of the waiting";
 }
@@ -93,7 +93,7 @@ TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   facts.throttled = 70 * kMs;
   facts.other = "xz (7)";
   facts.behind_other = 120 * kMs;
-  EXPECT_EQ(advice(facts).find("Try taskset, nice or a cgroup to keep xz (7)"), 0u);
+  EXPECT_EQ(advice(facts).find("app waited 120.0 ms behind xz (7)"), 0u);
   facts.throttled = 121 * kMs;
   EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
 }

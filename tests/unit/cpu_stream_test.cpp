@@ -103,6 +103,20 @@ protected:
 };
 using Lines = std::vector<std::string>;
 
+// A busy CPU fills a batch between any two looks. It is known up to the last record of a batch.
+TEST_F(CpuStreamRecords, AFullBatchSaysUpToWhenAllWasWritten) {
+  stream_.note_position(1000);
+  stage(CAPTURE_BATCH - 1);
+  stream_.take_stage(stage_);
+  EXPECT_EQ(stream_.settled(), 0u);
+  stage(CAPTURE_BATCH);
+  stream_.take_stage(stage_);
+  EXPECT_EQ(stream_.settled(), 10u * CAPTURE_BATCH);
+  stage(CAPTURE_BATCH / 2);
+  stream_.take_stage(stage_);
+  EXPECT_EQ(stream_.settled(), 10u * CAPTURE_BATCH);
+}
+
 TEST_F(CpuStreamRecords, ALossLastsUntilTheFirstTransitionAfterIt) {
   stream_.note_position(1000);
   stage(2);

@@ -68,8 +68,10 @@ TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
   cpu.at(10 * kMs).epilogue(1, 98).at(40 * kMs).record(FTrace_EXT_holder, 0, 99);
   cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
-  EXPECT_EQ(answer().advice, "Try taskset, nice or a cgroup to keep threads without a name off the "
-                             "CPUs of app (10), which waited 50.00 ms behind that program.");
+  EXPECT_EQ(answer().advice,
+            "app (10) waited 50.00 ms behind threads without a name. Try to move that "
+            "program to other CPUs (taskset), or to give it a smaller share "
+            "(nice, or the weight of its cgroup).");
 }
 
 TEST_F(Sentences, TheDescriptionOfATraceIsNoTrace) {
@@ -194,8 +196,10 @@ TEST_F(Sentences, ProgramIsExplainedInATraceOfTheMachine) {
                                     "waited 78 % for a CPU, mostly behind hog."),
             0u)
       << answer().sentences;
-  EXPECT_EQ(answer().advice, "Try taskset, nice or a cgroup to keep hog (90) off the CPUs of app, "
-                             "which waited 120.0 ms behind that program.");
+  EXPECT_EQ(answer().advice,
+            "app waited 120.0 ms behind hog (90). Try to move that program to other "
+            "CPUs (taskset), or to give it a smaller share (nice, or the weight "
+            "of its cgroup).");
 }
 
 TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {

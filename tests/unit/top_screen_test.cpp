@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #define NCURSES_NOMACROS
 #include <curses.h>
 
@@ -18,6 +20,10 @@ using Lines = std::vector<std::string>;
 
 constexpr uint64_t kMs = 1'000'000; // ns
 constexpr int kEscape = 27, kBackspace = 127;
+
+ptrdiff_t characters(const std::string &text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; });
+}
 
 class Screen : public ::testing::Test {
 protected:
@@ -224,6 +230,15 @@ TEST_F(Screen, TheHelpScrollsAndEscapeLeavesIt) {
   EXPECT_EQ(list(), (Lines{"t1", "*t2", "t3", "t4"}));
 }
 
+TEST_F(Screen, ATextThatIsScrolledToItsEndFillsALargerTerminal) {
+  type("?");
+  content_.take_key(KEY_END);
+  content_.resize(kRows + 1, 79);
+  EXPECT_EQ(lines()[kRows - 1].text.find("h, ?"), 0u);
+  content_.resize(100, 79);
+  EXPECT_EQ(lines()[1].text, "q           end");
+}
+
 TEST_F(Screen, EnterExplainsTheSelectedThreadInEachInterval) {
   take(0, 10);
   content_.take_key(KEY_DOWN);
@@ -259,8 +274,17 @@ TEST_F(Screen, LinesAreNotWiderOrMoreThanTheTerminal) {
     content_.resize(rows, 20);
     EXPECT_EQ(lines().size(), rows);
     for (const ScreenLine &line : lines())
-      EXPECT_LE(line.text.size(), 20u + 2) << line.text; // an ellipsis has 3 bytes
+      EXPECT_LE(characters(line.text), 20) << line.text;
   }
+  for (const char *keys : {"?", "\r"}) {
+    content_.resize(30, 79);
+    content_.take_key(kEscape);
+    type(keys);
+    content_.resize(30, 20);
+    for (const ScreenLine &line : lines())
+      EXPECT_LE(characters(line.text), 20) << line.text;
+  }
+  content_.take_key(kEscape);
   content_.resize(6, 200);
   EXPECT_EQ(list(), Lines{"*t1"});
   EXPECT_NE(lines()[3].text.find("BLOCKED IN"), std::string::npos) << "made for 200 columns";

@@ -61,6 +61,8 @@ constexpr Need kNeeds[] = {
     {"recording", "the BPF helper bpf_task_pt_regs", "5.15",
      [](const KernelTypes &types) { return types.has_helper("task_pt_regs"); }},
     {"pcontrol in --control", "uprobes whose program may sleep", "6.0", has_sleepable_uprobes},
+    {"--trigger idle-while-waiting", "the BPF helper bpf_loop", "5.17",
+     [](const KernelTypes &types) { return types.has_helper("loop"); }},
 };
 
 } // namespace

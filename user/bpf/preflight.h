@@ -22,7 +22,7 @@ bool in_initial_pid_namespace();
 void require_kernel_pids(const char *option);
 
 /// What a kernel may be too old for: the rows of the table in preflight.cpp.
-enum class KernelPart : uint8_t { recording, pcontrol };
+enum class KernelPart : uint8_t { recording, pcontrol, idle_trigger };
 
 /// Throws Error if the running kernel lacks what `part` needs; it names the first that has it.
 void require_kernel(KernelPart part, const KernelTypes &types);

@@ -5,6 +5,7 @@
 #include "emulator/base/human.h"
 #include "user/bpf/bpf_log.h"
 #include "user/bpf/kernel_types.h"
+#include "user/bpf/preflight.h"
 
 #include "trigger.skel.h"
 
@@ -36,8 +37,8 @@ struct TriggerCapture::Skeleton {
 
 TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
     : skeleton_(std::make_unique<Skeleton>()) {
-  if (rule.kind == TRIGGER_IDLE && !KernelTypes().has_helper("loop"))
-    throw Error("--trigger idle-while-waiting needs Linux 5.17 or later");
+  if (rule.kind == TRIGGER_IDLE)
+    require_kernel(KernelPart::idle_trigger, KernelTypes());
   collect_bpf_log();
   trigger_bpf *o = skeleton_->object = trigger_bpf__open();
   if (!o)

@@ -116,9 +116,13 @@ void ChunkPipeline::write_first(Lock &lock) {
     item->state = Item::kIsLeft;
   taken_.splice(taken_.end(), items_, item);
   lock.unlock();
-  if (!is_ready)
-    make_frame(*item->chunk, *store_, item->chunk->frame);
+  if (!is_ready) {
+    make_frame(*item->chunk, store_->frames, store_->frame);
+    std::swap(item->chunk->frame, store_->frame);
+  }
   item->missing = output_.write(*item->chunk);
+  if (!is_ready) // it is as large as the chunk: the chunk does not keep its memory
+    std::swap(item->chunk->frame, store_->frame);
   lock.lock();
   if (item->state == Item::kIsLeft)
     item->state = Item::kIsWritten; // who still compresses it ends it

@@ -85,7 +85,7 @@ private:
   Items items_;                             ///< in their order
   Items taken_;                             ///< by who writes
   bool closing_ = false;
-  std::optional<FrameCompressor> store_; ///< of frames that are not compressed
+  std::optional<Compressor> store_; ///< of frames that are not compressed
   std::thread writer_, compressor_;
 };
 

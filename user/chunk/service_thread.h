@@ -24,9 +24,9 @@ void enter_helper_thread();
 /// not inherit it.
 void enter_service_thread();
 
-/// Does the same for a thread that waits for children of ask_confined(). A child has nice value -10,
-/// so it gets a CPU soon on a machine full of runnable threads. Other children would inherit the
-/// real-time priority.
+/// Does the same for a thread that waits for children of ask_confined(). A child has nice value -10
+/// (-20 where no real-time priority is allowed), so it gets a CPU soon on a machine full of
+/// runnable threads. Other children would inherit the real-time priority.
 void enter_asking_thread();
 
 } // namespace ovnitrace

@@ -129,7 +129,8 @@ int check(const std::vector<std::string> &chains, const std::vector<std::string>
 void add_control(App app, const std::vector<std::string> &command) {
   const auto chains = std::make_shared<std::vector<std::string>>();
   const App control = add_unprivileged(
-      app, "control", "Explain chains of --control, and where they would set probes");
+      app, "control",
+      "Check chains of --control before recording: what they mean, where they set probes");
   control.usage("ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]");
   control
       .add_option("--check", *chains, "Explain this chain. A program after -- is examined, not run")

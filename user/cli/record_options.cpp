@@ -100,7 +100,7 @@ void add_target_options(App app, RecordArguments &arguments) {
          "-d,--duration",
          [&options](const std::string &text) { options.duration = parse_duration(text); },
          "Stop tracing after this time: 10s, 200ms, 5m or 1h; a number alone is in seconds. "
-         "Programs run on untraced")
+         "The traced processes run on without tracing")
       .type_name("TIME");
 }
 
@@ -116,8 +116,9 @@ void add_event_options(App app, RecordArguments &arguments) {
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Record these families of events: " + family_names() +
-             " (default: sched,user). LIST has names, as irq,signal, or the numbers of families in "
-             "the S.Ha.R.K. manual. +irq adds to the default; all,-irq records all but irq")
+             " (default: sched,user); prio: priorities, mutex: locks, server: budgets of "
+             "SCHED_DEADLINE, user: events that programs log. Example: irq,signal. +irq adds to "
+             "the default; all,-irq records all but irq (docs/capture.md)")
       .type_name("LIST")
       .values(family_names() + ", all, none");
   app.add_option(
@@ -159,31 +160,36 @@ void add_control_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, "Regions");
   app.add_option(
          "--control", arguments.options.control,
-         "Trace only regions of the run. A chain of alarms starts and stops them, as "
+         "Trace only regions of the run. An alarm is a place or a condition, such as the entry of "
+         "a "
+         "function. A chain is a list of alarms that start and stop tracing in turn: "
          "start:enter_func:solve,stop:exit_func:solve (docs/control.md). Types of alarms: " +
              control::type_names() + ". Can be given more than once")
       .type_name("CHAIN")
       .allow_extra_args(false)
       .values(chain_starts());
-  app.add_option("--region", arguments.region,
-                 "With --control, whose region an alarm starts or stops. global (default): that of "
-                 "the whole process that hits it. thread: only that of the thread that hits it")
+  app.add_option(
+         "--region", arguments.region,
+         "With --control: for whom an alarm starts or stops tracing. global (default): for all "
+         "threads of the process that hits it. thread: only for the thread that hits it")
       .type_name("global|thread")
       .one_of({"global", "thread"});
-  add_number(app, "--skip", arguments.skip, 0, INT64_MAX,
-             "Start tracing after N instructions of a thread: short for --control start:icount:N");
+  add_number(
+      app, "--skip", arguments.skip, 0, INT64_MAX,
+      "Start tracing a process when one of its threads has executed N instructions: short for "
+      "--control start:icount:N");
   add_number(app, "--length", arguments.length, 1, INT64_MAX,
              "Stop tracing after N more instructions: short for stop:icount:N in the same chain");
   app.add_flag(
       "--early-out", arguments.options.early_out,
-      "With --control: send SIGTERM to the program when all chains have finished in one of "
-      "its processes. The exit status is then 124");
+      "With --control: end the program with SIGTERM when one of its processes has finished all "
+      "chains. The exit status is then 124");
 }
 
 void add_ring_option(App app, RecordOptions &options) {
   const OptionGroup group(app, kRoomGroup);
   add_size(app, "-m,--ring-size", options.ring_bytes,
-           "Size of the ring buffer of each CPU, as 512K or 16M, rounded up to a power of two "
+           "Size of the ring buffer of each CPU, such as 512K or 16M, rounded up to a power of two "
            "(default: 8M, or less in a small memory cgroup)");
 }
 
@@ -206,25 +212,28 @@ void add_buffer_options(App app, RecordArguments &arguments) {
              "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
   app.add_option(
          "--trigger", arguments.triggers,
-         "With --buffer last: also save when this happens. latency:5ms, blocked:5ms, "
-         "preempted:5ms: a thread has waited for a CPU, was blocked or was preempted for 5 ms. "
-         "idle-while-waiting:5ms: it has waited while a CPU that it may use was idle for 5 ms. "
-         "With :GLOB, as in latency:5ms:redis*, only threads of this name count. exit:GLOB: a "
-         "thread of this name has ended. task_end, user_event_3 or another name of an event: this "
-         "event occurs. region_stop: a region of --control stops. help: list all. Can be given "
-         "more than once")
+         "With --buffer last: also save when this happens. latency:5ms: a thread has waited 5 ms "
+         "for "
+         "a CPU. preempted:5ms: the same, but only after it lost its CPU, not after a wakeup. "
+         "blocked:5ms: a thread was blocked for 5 ms. idle-while-waiting:5ms: while a thread "
+         "waited, a CPU that it may use was idle for 5 ms in one piece. With :GLOB, as in "
+         "latency:5ms:redis*, only threads of this name count. exit:GLOB: a thread of this name "
+         "has ended. task_end, user_event_3 or another name of an event: this event occurs. "
+         "region_stop: a region of --control stops. help: list all. Can be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
       .values(trigger_names());
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
              "With --trigger: save at most N times (default: 10)");
-  app.add_option("--on-save", arguments.options.on_save,
-                 "With --buffer last: run this command of the shell after each save during the "
-                 "capture. Its environment has OVNITRACE_TRACE, the directory, and "
-                 "OVNITRACE_CAUSE, what --trigger found")
+  app.add_option(
+         "--on-save", arguments.options.on_save,
+         "With --buffer last: run this command of the shell after each save during the "
+         "capture. In its environment, OVNITRACE_TRACE is the directory of the saved trace, and "
+         "OVNITRACE_CAUSE says what --trigger found")
       .type_name("COMMAND");
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
-           "Size of a chunk of the trace (default: 1M, or a 16th of the buffer if that is less)");
+           "The trace is written in chunks of this size (default: 1M; with --buffer last:SIZE or "
+           "stop:SIZE at most a 16th of SIZE)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
              "How many full chunks may wait for the disk or the network (default: 16)");
 }

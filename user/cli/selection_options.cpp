@@ -109,35 +109,35 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
 }
 
 void add_selection_options(App app, Selection &selection) {
-  const OptionGroup group(app, "Which threads to record (docs/filters.md)");
-  add(app, kTid.names, "TID", "Only these threads, as 12,34; not the threads that they create",
+  const OptionGroup group(app, "Filters: record only some of these threads (docs/filters.md)");
+  add(app, kTid.names, "TID", "Only these threads, such as 12,34; not the threads that they create",
       selection, [&selection](const std::string &list) {
         for (const std::string &tid : comma_list(list))
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));
         require_room("--tid", selection.tids.size(), CAPTURE_TARGETS);
       });
-  add_cgroup(
-      app, "-G,--cgroup", "PATH",
-      "Only threads in this cgroup, or in a cgroup inside it. PATH is a directory, or a path "
-      "below the root of a hierarchy",
-      selection, [](const std::string &path) { return cgroup_at(path, cgroup_mounts()); });
-  add_cgroup(app, "--unit", "NAME", "Only threads of this unit of systemd, as nginx.service",
+  add_cgroup(app, "-G,--cgroup", "PATH",
+             "Only threads in this cgroup, or in a cgroup inside it. PATH is a directory of "
+             "/sys/fs/cgroup, or a path below it",
+             selection, [](const std::string &path) { return cgroup_at(path, cgroup_mounts()); });
+  add_cgroup(app, "--unit", "NAME", "Only threads of this unit of systemd, such as nginx.service",
              selection, cgroup_of_unit);
   add_cgroup(app, "--container", "NAME|ID",
              "Only threads of this container of docker, podman, containerd or systemd-nspawn",
              selection, [](const std::string &name) { return cgroup_of_container(name); });
   add_names(app, kComm.names,
-            "Only threads with such a name, for as long as they have it; * and ? as in a shell",
+            "Only threads whose name matches GLOB, for as long as it does; * and ? as in a shell",
             selection, selection.comms);
-  add_names(app, "--no-comm", "No threads with such a name, for as long as they have it", selection,
-            selection.refused_comms);
+  add_names(app, "--no-comm", "No threads whose name matches GLOB, for as long as it does",
+            selection, selection.refused_comms);
   add(app, "--uid", "USER", "Only threads whose real user ID is one of these: names or numbers",
       selection, [&selection](const std::string &list) {
         for (const std::string &user : comma_list(list))
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);
       });
-  add_cpus(app, kCpu.names, "Only what happens on these CPUs, as 0-3,8", selection, selection.cpus);
+  add_cpus(app, kCpu.names, "Only what happens on these CPUs, such as 0-3,8", selection,
+           selection.cpus);
   add_cpus(app, "--no-cpu", "Nothing that happens on these CPUs", selection,
            selection.refused_cpus);
   app.add_flag(

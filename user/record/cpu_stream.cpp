@@ -33,7 +33,7 @@ void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
         take_transition(transition_of(record, now_));
       })) {
     write_until(settled);
-    settled_ = settled;
+    settled_ = std::max(settled_, settled);
   } else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting) {
     write_until(UINT64_MAX);
   }
@@ -67,6 +67,9 @@ void CpuStream::take_batch(const sched_batch &batch, uint32_t count) {
     std::stable_sort(begin, end, is_before);
   for (auto it = begin; it != end; ++it)
     take_transition(*it);
+  // A busy CPU fills a batch between any two looks, and its staging area is never settled.
+  if (begin != end && count == CAPTURE_BATCH)
+    settled_ = std::max(settled_, (end - 1)->time);
 }
 
 /// The blackout before a batch: to the first transition that is known again, its first, or to the

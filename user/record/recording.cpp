@@ -49,7 +49,10 @@ void Recording::start(int save_signal) {
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
   CaptureRequests::Actions actions = {
-      [this] { save(); },
+      [this] {
+        trigger_save_waits_ = false;
+        save();
+      },
       [this](CaptureRequests::Request why) { stop_early(why); },
       {},
       [this](size_t rule) { take_hit(rule); },
@@ -172,7 +175,7 @@ std::string Recording::save(const std::string &cause) {
     else
       print_text(why);
   }
-  const bool spent = options_.trigger_saves && !trigger_saves_left_;
+  const bool spent = options_.trigger_saves && !trigger_saves_left_ && !trigger_save_waits_;
   if (spent && !std::exchange(reported_triggers_spent_, true)) {
     for (TriggerCapture &trigger : traced_.triggers())
       trigger.detach();

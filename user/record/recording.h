@@ -76,6 +76,7 @@ private:
   std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
   unsigned saves_ = 0;
   std::atomic<uint64_t> trigger_saves_left_;
+  std::atomic<bool> trigger_save_waits_ = false; ///< asked for, and not begun
   SaveCommand on_save_;
   bool reported_triggers_spent_ = false;
   bool paused_ = false, shows_status_ = false;

@@ -156,11 +156,16 @@ bool Recording::take_trigger_save() {
   return left;
 }
 
-/// Returns whether there will be a save. For any thread.
+/// Returns whether there will be a save. Requests that come before it begins share it. For any
+/// thread.
 bool Recording::ask_for_trigger_save() {
+  if (trigger_save_waits_.exchange(true))
+    return true;
   const bool is_left = take_trigger_save();
   if (is_left)
     requests_->ask(CaptureRequests::kSave);
+  else
+    trigger_save_waits_ = false;
   return is_left;
 }
 

@@ -77,6 +77,10 @@ void ScreenContent::resize(size_t rows, size_t columns) {
   rows_ = rows;
   view_.columns = columns;
   make_table();
+  if (mode_ == Mode::explanation && part_)
+    explain();
+  if (shows_text())
+    move(0); // a text that was scrolled to its end may have room now
 }
 
 void ScreenContent::take(TopPart part) {
@@ -224,8 +228,8 @@ void ScreenContent::add_list(std::vector<ScreenLine> &lines) {
     top_ = std::clamp(top_, selected_ - std::min(selected_, rows ? rows - 1 : 0), selected_);
   const size_t first = shows_text() ? text_top_ : top_;
   for (size_t n = first; n < std::min(list.size(), first + rows); n++)
-    lines.push_back(
-        {list[n], !shows_text() && n == selected_ ? ScreenLine::selected : ScreenLine::plain});
+    lines.push_back({shows_text() ? short_line(list[n], view_.columns) : list[n],
+                     !shows_text() && n == selected_ ? ScreenLine::selected : ScreenLine::plain});
 }
 
 std::vector<ScreenLine> ScreenContent::lines(const std::string &time, uint64_t interval) {
