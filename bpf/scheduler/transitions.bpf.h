@@ -55,7 +55,8 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 {
 	__u32 before = entered_running(prev) ? (__u32)prev->pid : log_unseen_dispatch(s, prev, now);
 
-	name_once(prev, marks_of(prev->pid)); /* a thread that the kernel hides may first be seen here */
+	/* A thread that the kernel hides may first be seen here. */
+	name_once(prev, marks_of(prev->pid));
 	if (wants_holders)
 		end_wait(prev->pid);
 	return before == (__u32)prev->pid ? word : log_exec(s, prev, now, word, before);

@@ -45,11 +45,17 @@ std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog
   return {pids.begin(), pids.end()};
 }
 
+uint32_t first_with_tid(const Catalog &catalog, uint32_t tid) {
+  uint32_t first = kNone;
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    if (const ThreadInfo &thread = catalog.threads[t];
+        thread.tid == tid && (first == kNone || thread.birth < catalog.threads[first].birth))
+      first = t;
+  return first;
+}
+
 uint32_t started_thread(const TraceInfo &info, const Catalog &catalog) {
-  for (uint32_t t = 0; info.program_pid && t < catalog.threads.size(); t++)
-    if (catalog.threads[t].tid == info.program_pid)
-      return t;
-  return kNone;
+  return info.program_pid ? first_with_tid(catalog, info.program_pid) : kNone;
 }
 
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {

@@ -2,6 +2,7 @@
 #include "emulator/critical/path.h"
 
 #include "emulator/base/error.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/critical/path_history.h"
 #include "emulator/critical/walk.h"
 #include "emulator/input/read_watcher.h"
@@ -20,9 +21,13 @@ constexpr size_t kNameLength = 15; // bytes that the kernel keeps of a name
 
 /// Returns the last thread that had this tid.
 uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
-  for (uint32_t t = uint32_t(catalog.threads.size()); t-- > 0;)
-    if (catalog.threads[t].tid == tid)
-      return t;
+  uint32_t last = kNone;
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    if (const ThreadInfo &thread = catalog.threads[t];
+        thread.tid == tid && (last == kNone || thread.birth >= catalog.threads[last].birth))
+      last = t;
+  if (last != kNone)
+    return last;
   throw Error(fmt::format("the trace has no thread {}: `ovnitrace info` lists the threads", tid));
 }
 
@@ -66,10 +71,8 @@ CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Cat
 uint32_t main_thread(const Catalog &catalog, const TraceInfo &info) {
   const std::vector<ThreadInfo> &threads = catalog.threads;
   const uint32_t known = info.attached_pids.empty() ? info.program_pid : info.attached_pids.front();
-  if (known)
-    for (uint32_t t = 0; t < threads.size(); t++)
-      if (threads[t].tid == known)
-        return t;
+  if (const uint32_t first = known ? first_with_tid(catalog, known) : kNone; first != kNone)
+    return first;
   if (info.command.empty())
     return kNone;
   std::unordered_set<uint32_t> tids;

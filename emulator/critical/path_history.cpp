@@ -52,6 +52,13 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
   }
   case FTrace_EXT_holder:
     return hold(event, system);
+  case FTrace_EVT_blackout_start:
+  case FTrace_EVT_blackout_end:
+    if (hides_states(event) && event.cpu < left_.size() && left_[event.cpu].is) {
+      end_left(event.cpu, event.time);
+      leave(event.cpu, event.time); // who gets it now is not known
+    }
+    return;
   case FTrace_EXT_region:
     if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
       forget_holders(catalog_.threads[event.thread].host, event.time);
@@ -88,6 +95,8 @@ void HistoryRecorder::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Running)
     ran_[slice.thread] += slice.length();
   ended_[slice.thread] = slice.state == ThreadState::Dead ? slice.start : UINT64_MAX;
+  if (slice.then == ThreadState::Unknown || slice.then == ThreadState::Dead)
+    open_.erase(slice.thread); // the end of a section may be lost
   HistoryRecord record = {.start = slice.start,
                           .end = slice.end,
                           .thread = slice.thread,
@@ -95,6 +104,7 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .waker = slice.waker,
                           .next = {},
                           .since = 0,
+                          .on_cpu_since = 0,
                           .device = kNone,
                           .call = slice.call,
                           .interrupt = kNoInterrupt,
@@ -104,7 +114,13 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
                           .woken = false,
                           .worker = false,
-                          .spins = false};
+                          .spins = false,
+                          .moved = false};
+  if (const auto moved = moved_.find(slice.thread); moved != moved_.end()) {
+    record.cpu = moved->second.cpu;
+    record.on_cpu_since = moved->second.time;
+    moved_.erase(moved);
+  }
   const bool asleep = is_blocked(slice.state) || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says
@@ -177,11 +193,27 @@ uint32_t HistoryRecorder::longest_running(const std::vector<uint8_t> &kept) cons
   return longest;
 }
 
-void HistoryRecorder::on_change(uint32_t, const StateChange &change, uint64_t time) {
+void HistoryRecorder::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
+  if (change.from == change.to && is_waiting(change.to) && change.cpu != change.old_cpu)
+    note_move(thread, change, time);
   if (change.from == ThreadState::Running && change.old_cpu != kNone)
     leave(change.old_cpu, time);
   if (change.to == ThreadState::Running && change.cpu != kNone)
     end_left(change.cpu, time);
+}
+
+void HistoryRecorder::note_move(uint32_t thread, const StateChange &change, uint64_t time) {
+  HistoryRecord move = {};
+  move.start = move.end = time;
+  move.thread = thread;
+  move.cpu = change.old_cpu;
+  move.moved = true;
+  const auto [at, first] = moved_.try_emplace(thread, Moved{change.cpu, time});
+  if (!first) {
+    move.on_cpu_since = at->second.time;
+    at->second = {change.cpu, time};
+  }
+  slices_.append(move);
 }
 
 bool HistoryRecorder::says_holders(uint32_t cpu) const {

@@ -15,6 +15,7 @@ namespace ovnitrace {
 /// is known to have run on a CPU.
 struct HistoryRecord {
   uint64_t start, end; ///< ns on the clock of the trace
+  /// `cpu` of a wait: where it ended; of a move: where the thread waited before.
   uint32_t thread, cpu;
   Peer waker; ///< of a blocked slice: who ended it; of a Warming one: who started it
   /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
@@ -22,6 +23,7 @@ struct HistoryRecord {
   Peer next;
   /// ns: when the work item was queued, 0 not known; of a spinning thread: since when it spins.
   uint64_t since;
+  uint64_t on_cpu_since; ///< of a wait or a move: since when the thread waited on `cpu`; 0: always
   uint32_t device; ///< block device that ended a blocked slice (dev_t), kNone: none is known
   uint16_t call, interrupt;
   ThreadState state;
@@ -31,6 +33,9 @@ struct HistoryRecord {
   bool worker; ///< a kernel worker made that wakeup
   /// It yielded before and after a short run, or waits for a CPU between two such runs.
   bool spins;
+  /// No slice: a waiting thread was put into the run queue of another CPU. `start` and `end` are the
+  /// time of that.
+  bool moved;
 };
 
 /// The longest section of the number that the query names.
@@ -87,6 +92,7 @@ private:
 
   bool is_worker(const Peer &waker, uint32_t woken) const;
   void note_spin(HistoryRecord &record, uint64_t length);
+  void note_move(uint32_t thread, const StateChange &change, uint64_t time);
   void leave(uint32_t cpu, uint64_t time);
   void end_left(uint32_t cpu, uint64_t time);
   void hold(const Event &event, const System &system);
@@ -102,6 +108,12 @@ private:
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   uint32_t wakeup_device_ = kNone;
   std::map<uint32_t, OpenSection> open_; ///< by thread
+  /// A thread that waits, and was moved: to which CPU, and when.
+  struct Moved {
+    uint32_t cpu;
+    uint64_t time; ///< ns
+  };
+  std::unordered_map<uint32_t, Moved> moved_; ///< by thread
   FoundSection found_;
   std::vector<Left> left_;                  ///< by CPU
   std::vector<uint64_t> ran_;               ///< by thread, ns

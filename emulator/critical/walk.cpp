@@ -73,6 +73,11 @@ void Walk::take() {
   if (left_ % kShownSlices == 0)
     show_progress();
   const bool nobody = slice.thread == kNone;
+  if (slice.moved) {
+    at_[slice.thread].cpu = slice.cpu;
+    at_[slice.thread].on_cpu_since = slice.on_cpu_since;
+    return;
+  }
   if (!nobody)
     at_[slice.thread] = slice;
   if (slice.cpu == kNone || (!nobody && slice.state != ThreadState::Running))
@@ -129,18 +134,20 @@ void Walk::step() {
   }
 }
 
-/// The thread waits where it was woken or preempted: the thread that runs there holds its CPU.
+/// The thread waits where it was woken or preempted, or where it was moved to. The thread that runs
+/// there holds its CPU.
 void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
+  const uint64_t start = std::max(wait.start, wait.on_cpu_since);
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
   PathSegment what = {.cause = Cause::waiting};
   what.preempted = wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_PREEMPTED;
   if (held.start < now_ && now_ <= held.end) {
     what.peer = held.peer;
-    return put(std::max(wait.start, held.start), what);
+    return put(std::max(start, held.start), what);
   }
-  put(wait.start, what);
+  put(start, what);
 }
 
 /// The thread waits for another one without blocking. The trace does not say for which. If only one

@@ -179,6 +179,11 @@ bool loses(const Runs &runs, const std::string &group) {
                      [&](const RunTimes &run) { return run.lossy.contains(group); });
 }
 
+bool loses_path_end(const Runs &runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const RunTimes &run) { return run.lossy.contains(run.of); });
+}
+
 bool loses_any(const Runs &runs) {
   return std::any_of(runs.begin(), runs.end(),
                      [](const RunTimes &run) { return !run.lossy.empty(); });
@@ -190,7 +195,7 @@ Comparison compare(const ComparedRuns &runs) {
   const RankTest test(a.size(), b.size());
   all.tested = test.can_show();
   const Side paths_a = paths_of(a), paths_b = paths_of(b);
-  const bool wall_seen = !loses(a, a.front().of) && !loses(b, b.front().of);
+  const bool wall_seen = !loses_path_end(a) && !loses_path_end(b);
   all.wall = Comparer(paths_a, paths_b, test, all.tested && wall_seen).sum();
   all.wall.shown = all.wall.shift && all.wall.shift->p <= kLevel;
   all.causes =

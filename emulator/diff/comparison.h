@@ -58,5 +58,7 @@ Comparison compare(const ComparedRuns &runs);
 /// Returns whether events were lost that are part of the wall time of a run, or of all its threads.
 bool loses(const std::vector<RunTimes> &runs, const std::string &group);
 bool loses_any(const std::vector<RunTimes> &runs);
+/// The same, of the thread at the end of the path.
+bool loses_path_end(const std::vector<RunTimes> &runs);
 
 } // namespace ovnitrace

@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -46,10 +48,23 @@ std::vector<double> values_of(const Gate &gate, const Runs &runs, const Names &n
   return values;
 }
 
+/// Returns the groups that the gate can be about. The path may lead through other threads than those
+/// that are compared.
+std::set<std::string> groups_of(const Gate &gate, const RunTimes &run) {
+  std::set<std::string> groups;
+  if (gate.quantity.of == Quantity::Of::path)
+    for (const auto &[cause, ns] : run.path)
+      groups.insert(cause.group);
+  else
+    for (const auto &[group, threads] : run.threads)
+      groups.insert(group);
+  return groups;
+}
+
 /// Returns whether the gate is about threads whose events were lost.
 bool is_lossy(const Gate &gate, const Runs &runs, const Names &names) {
   if (gate.quantity.of == Quantity::Of::wall)
-    return loses(runs, runs.front().of);
+    return loses_path_end(runs);
   if (gate.quantity.of == Quantity::Of::path)
     return loses_any(runs);
   return std::any_of(runs.begin(), runs.end(), [&](const RunTimes &run) {
@@ -62,7 +77,7 @@ bool is_lossy(const Gate &gate, const Runs &runs, const Names &names) {
 void check_group(const Gate &gate, const ComparedRuns &runs) {
   for (const Runs *side : {&runs.a, &runs.b})
     for (const RunTimes &run : *side)
-      for (const auto &[group, threads] : run.threads)
+      for (const std::string &group : groups_of(gate, run))
         if (gate.quantity.has_group(group, runs.names))
           return;
   throw Error("--gate '" + gate.text + "': no run has threads of the group '" +

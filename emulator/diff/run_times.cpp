@@ -220,11 +220,11 @@ uint32_t mean_khz(const Summary &summary) {
   return ns > 0 ? uint32_t(khz_ns / ns) : 0;
 }
 
-double stolen_share(const Summary &summary) {
+double stolen_share(const Summary &summary, size_t cpus) {
   double stolen = 0;
   for (const CpuSummary &cpu : summary.cpus)
     stolen += double(cpu.stolen);
-  const double all = double(summary.to - summary.from) * double(summary.cpus.size());
+  const double all = double(summary.to - summary.from) * double(cpus);
   return all > 0 ? stolen / all : 0;
 }
 
@@ -287,7 +287,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   }
   run.conditions = conditions_of(info);
   run.lost = summary.lost + (summary.lost_more ? 1 : 0);
-  run.stolen = stolen_share(summary);
+  run.stolen = stolen_share(summary, cpu_count(info, catalog));
   run.khz = mean_khz(summary);
   return run;
 }

@@ -74,6 +74,12 @@ struct TraceInfo {
   bool cpu_holders = false;               ///< as in HostInfo
 };
 
+/// Returns how many CPUs there were. The catalog has more, where their numbers have gaps.
+inline size_t cpu_count(const TraceInfo &info, const Catalog &catalog) {
+  return info.topology.empty() || catalog.hosts.size() > 1 ? catalog.cpus.size()
+                                                           : info.topology.size();
+}
+
 /// Reads trace.json. If it is missing or wrong, that is only reported to `sink`, as the chunks
 /// suffice. Throws Error if it is of a newer version.
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);

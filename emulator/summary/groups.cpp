@@ -63,14 +63,22 @@ std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
 
 } // namespace
 
-/// The main thread is the first of its process.
+/// The threads of a pid follow one another, main threads first. Several have used the pid if there
+/// are several main threads: another thread is of the last one that was born before it.
 std::vector<uint32_t> main_threads(const Catalog &catalog) {
-  std::vector<uint32_t> mains(catalog.threads.size());
+  const std::vector<ThreadInfo> &threads = catalog.threads;
+  std::vector<uint32_t> mains(threads.size());
+  uint32_t first = 0; // of the pid
   for (uint32_t t = 0; t < mains.size(); t++) {
-    const ThreadInfo &of = catalog.threads[t];
-    const bool follows =
-        t > 0 && catalog.threads[t - 1].host == of.host && catalog.threads[t - 1].pid == of.pid;
-    mains[t] = follows ? mains[t - 1] : t;
+    const ThreadInfo &of = threads[t];
+    if (threads[first].host != of.host || threads[first].pid != of.pid)
+      first = t;
+    mains[t] = of.tid == of.pid ? t : first;
+    for (uint32_t main = first; main < t && of.tid != of.pid; main++)
+      if (threads[main].tid != threads[main].pid)
+        break;
+      else if (threads[main].birth <= of.birth)
+        mains[t] = main;
   }
   return mains;
 }
@@ -99,7 +107,7 @@ std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summa
   const std::vector<uint32_t> mains = main_threads(catalog);
   return group(
       catalog, summary, word,
-      [](const ThreadInfo &thread) { return std::pair(thread.host, thread.pid); },
+      [&](const ThreadInfo &thread) { return mains[size_t(&thread - catalog.threads.data())]; },
       [&](size_t t) {
         const ThreadInfo &thread = catalog.threads[t];
         return ThreadGroup{thread.host, thread.pid, catalog.threads[mains[t]].name, 0, {}};

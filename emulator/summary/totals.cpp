@@ -52,7 +52,7 @@ private:
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
         human_count(processes.size(), "process", "processes"),
-        human_count(input_.catalog.cpus.size(), "CPU", "CPUs"), human_duration(length()),
+        human_count(cpu_count(input_.info, input_.catalog), "CPU", "CPUs"), human_duration(length()),
         input_.info.ended.empty() ? "" : "; " + input_.info.ended);
     if (sum_.outside)
       text_.insert(text_.size() - 1, fmt::format("Of that, {} are in the regions of --control.\n",
@@ -63,7 +63,7 @@ private:
     const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
       put(human_duration(sum_.reported(state)), what, more);
     };
-    const uint64_t all = input_.summary.recorded * input_.catalog.cpus.size();
+    const uint64_t all = input_.summary.recorded * cpu_count(input_.info, input_.catalog);
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
     put_state(ThreadState::Cooling, "preempted (cooling)",
               "or yielded or throttled, waiting for a CPU");

@@ -120,6 +120,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
+  if (is_waiting(change.to))
+    open_[thread].cpu = change.cpu;
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
@@ -215,6 +217,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
     wakes.count++;
     if (whole) {
+      wakes.measured++;
       wakes.late += slice.length();
       wakes.late_max = std::max(wakes.late_max, slice.length());
     }
@@ -235,7 +238,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     const LongWait wait = {.thread = slice.thread,
                            .start = slice.start,
                            .end = slice.end,
-                           .cpu = slice.cpu,
+                           .cpu = open.cpu,
                            .kind = kind,
                            .block = woken.block,
                            .stack = woken.stack,
@@ -274,8 +277,8 @@ void Explainer::end_block(const Slice &slice) {
   BlockSum &sum =
       blocks_.of({.thread = slice.thread, .block = block, .stack = stack, .waker = waker});
   sum.ns += slice.length();
-  sum.count++;
   if (slice.starts && slice.ends) {
+    sum.count++;
     block_lengths_[block].add(slice.length());
     if (waker.kind() == Culprit::Kind::thread &&
         call_name(catalog_, slice.thread, slice.call) == "futex")

@@ -49,7 +49,8 @@ struct WakeSum {
   uint32_t thread = 0;
   Culprit waker = {};
   uint64_t count = 0;
-  uint64_t late = 0, late_max = 0; ///< ns, of wakeups whose thread got a CPU in the range
+  uint64_t measured = 0;           ///< of them, how many got the thread a CPU in the range
+  uint64_t late = 0, late_max = 0; ///< ns, of these
 
   std::array<uint32_t, 2> key() const { return {thread, waker.code()}; }
 };

@@ -241,6 +241,7 @@ private:
                    {"tid", catalog_.threads[sum.thread].tid},
                    {"name", catalog_.threads[sum.thread].name},
                    {"count", sum.count},
+                   {"measured", sum.measured},
                    {"late_ns", sum.late},
                    {"late_max_ns", sum.late_max}});
     out.end_array();

@@ -92,7 +92,7 @@ public:
 private:
   std::string machine() const {
     const TimeRange &range = input_.why.range;
-    const size_t cpus = input_.catalog.cpus.size();
+    const size_t cpus = cpu_count(input_.info, input_.catalog);
     const uint64_t all = (range.to - range.from) * cpus;
     Parts by_name;
     for (const uint32_t thread : subject_.threads)
@@ -137,7 +137,7 @@ private:
         return subject_.threads.size() > 1 ? "behind its own threads" : "behind itself";
       [[fallthrough]];
     case Culprit::Kind::untraced:
-      return "behind " + name_or_none(name_of(input_.catalog, sum.holder, 0));
+      return "behind " + name_or_none(name_of(input_.catalog, sum.holder, host_of(sum.thread)));
     case Culprit::Kind::idle:
       return "while an idle CPU woke up";
     case Culprit::Kind::unseen:
@@ -192,7 +192,8 @@ private:
       if (block_text(sum.block) != block)
         continue;
       const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
-      const std::string name = is_thread ? name_of(input_.catalog, sum.waker, 0) : waker(sum);
+      const std::string name =
+          is_thread ? name_of(input_.catalog, sum.waker, host_of(sum.thread)) : waker(sum);
       all.add(name, sum.ns);
       threads[name].insert(sum.waker.code());
       first.emplace(name, waker(sum));
@@ -219,6 +220,8 @@ private:
     return culprit_text(input_, sum.waker, sum.thread);
   }
 
+  uint32_t host_of(uint32_t thread) const { return input_.catalog.threads[thread].host; }
+
   const WhyInput &input_;
   const Subject &subject_;
   ThreadTime sum_;
@@ -238,18 +241,20 @@ std::string no_region(const Catalog &catalog) {
 /// Returns the other program that had CPUs longest, by name.
 Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
-  std::map<std::string, std::set<uint32_t>> tids;
+  std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
+    const uint32_t host = catalog.threads[sum.thread].host;
     const bool traced = sum.holder.kind() == Culprit::Kind::thread;
     if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced)
       continue;
-    const std::string name = name_of(catalog, sum.holder, 0);
+    const std::string name = name_of(catalog, sum.holder, host);
     parts.add(name, sum.ns);
-    tids[name].insert(traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
+    tids[name].emplace(host, traced ? catalog.threads[sum.holder.number()].tid
+                                    : sum.holder.number());
   }
   Part part = parts.largest();
   part.text = tids[part.text].size() == 1
-                  ? name_and_number(part.text, "thread", *tids[part.text].begin())
+                  ? name_and_number(part.text, "thread", tids[part.text].begin()->second)
                   : name_or_none(part.text);
   return part;
 }
@@ -261,7 +266,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   const Part other = largest_other(catalog, why);
   AdviceFacts facts{.name = name,
                     .length = why.recorded,
-                    .cpus = info.topology.empty() ? catalog.cpus.size() : info.topology.size(),
+                    .cpus = cpu_count(info, catalog),
                     .behind_other = other.ns,
                     .other = other.text,
                     .woken_by_threads = why.preempted_wakers.woken,

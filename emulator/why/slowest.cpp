@@ -40,13 +40,22 @@ public:
         event.thread != kNone ? event.thread : running_thread(system, event.cpu);
     if (thread == kNone || !kept_[thread])
       return;
-    std::vector<uint64_t> &open = open_[thread];
-    if (starts && open.size() < kMostNested) {
-      open.push_back(event.time);
-    } else if (!starts && !open.empty()) {
-      add({thread, open.back(), event.time});
-      open.pop_back();
+    Open &open = open_[thread];
+    if (starts && open.starts.size() < kMostNested) {
+      open.starts.push_back(event.time);
+    } else if (starts) {
+      open.ignored++;
+    } else if (open.ignored) {
+      open.ignored--;
+    } else if (!open.starts.empty()) {
+      add({thread, open.starts.back(), event.time});
+      open.starts.pop_back();
     }
+  }
+
+  void on_slice(const Slice &slice) override {
+    if (slice.then == ThreadState::Unknown || slice.then == ThreadState::Dead)
+      open_.erase(slice.thread); // the end of a section may be lost
   }
 
   std::vector<LongSection> found() && { return std::move(found_); }
@@ -62,10 +71,14 @@ private:
     found_.resize(std::min(found_.size(), most_));
   }
 
+  struct Open {
+    std::vector<uint64_t> starts; ///< ns
+    size_t ignored = 0;           ///< nested ones beyond kMostNested
+  };
   const uint32_t number_;
   const size_t most_;
   const std::vector<uint8_t> kept_;
-  std::map<uint32_t, std::vector<uint64_t>> open_; ///< by thread: starts, ns
+  std::map<uint32_t, Open> open_; ///< by thread
   std::vector<LongSection> found_;
 };
 

@@ -94,8 +94,9 @@ std::string wake_table(const WhyInput &input, const WhyOptions &options) {
     const WakeSum &wake = input.why.wakes[n];
     const ThreadInfo &thread = input.catalog.threads[wake.thread];
     table.add({culprit_text(input, wake.waker, wake.thread), thread_label(thread),
-               human_count(wake.count), human_duration(wake.late / wake.count),
-               human_duration(wake.late_max)});
+               human_count(wake.count),
+               wake.measured ? human_duration(wake.late / wake.measured) : "-",
+               wake.measured ? human_duration(wake.late_max) : "-"});
   }
   return table.empty()
              ? ""

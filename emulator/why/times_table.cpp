@@ -49,7 +49,7 @@ std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
       continue;
     const ThreadInfo &thread = input.catalog.threads[t];
     const Key key = by == WhyBy::thread    ? Key(0, t, "")
-                    : by == WhyBy::process ? Key(thread.host, thread.pid, "")
+                    : by == WhyBy::process ? Key(0, mains[t], "")
                                            : Key(0, 0, thread.name);
     const auto [at, is_new] = places.try_emplace(key, lines.size());
     if (is_new)

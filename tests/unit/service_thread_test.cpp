@@ -16,7 +16,7 @@
 namespace ovnitrace {
 namespace {
 
-/// Of the calling thread: "SCHED_OTHER nice 0".
+/// Returns how the calling thread is scheduled: "SCHED_OTHER nice 0".
 std::string scheduling() {
   const int policy = sched_getscheduler(0);
   const bool resets = policy & SCHED_RESET_ON_FORK;

@@ -58,9 +58,9 @@ private:
     State state;
     size_t missing = 0; ///< once it is written
   };
-  /// What a thread compresses with. It uses the memory of earlier frames again. A thread of low
-  /// priority may have to wait for a CPU while it holds a lock of malloc(), and with it whoever
-  /// wants that lock: fork() takes all of them.
+  /// What a thread compresses with. It uses the memory of earlier frames again: a thread of low
+  /// priority can lose its CPU while it holds a lock of malloc(). The reader would wait for it, and
+  /// so would a fork(), which takes all these locks.
   struct Compressor {
     explicit Compressor(int level) : frames(level) {}
     FrameCompressor frames;
