@@ -24,7 +24,7 @@ struct HistoryRecord {
   /// ns: when the work item was queued, 0 not known; of a spinning thread: since when it spins.
   uint64_t since;
   uint64_t on_cpu_since; ///< of a wait or a move: since when the thread waited on `cpu`; 0: always
-  uint32_t device; ///< block device that ended a blocked slice (dev_t), kNone: none is known
+  uint32_t device;       ///< block device that ended a blocked slice (dev_t), kNone: none is known
   uint16_t call, interrupt;
   ThreadState state;
   uint8_t reason, context; ///< as in Slice; context: of the wakeup
@@ -33,8 +33,8 @@ struct HistoryRecord {
   bool worker; ///< a kernel worker made that wakeup
   /// It yielded before and after a short run, or waits for a CPU between two such runs.
   bool spins;
-  /// No slice: a waiting thread was put into the run queue of another CPU. `start` and `end` are the
-  /// time of that.
+  /// No slice: a waiting thread was put into the run queue of another CPU. `start` and `end` are
+  /// the time of that.
   bool moved;
 };
 

@@ -48,8 +48,8 @@ std::vector<double> values_of(const Gate &gate, const Runs &runs, const Names &n
   return values;
 }
 
-/// Returns the groups that the gate can be about. The path may lead through other threads than those
-/// that are compared.
+/// Returns the groups that the gate can be about. The path may lead through other threads than
+/// those that are compared.
 std::set<std::string> groups_of(const Gate &gate, const RunTimes &run) {
   std::set<std::string> groups;
   if (gate.quantity.of == Quantity::Of::path)

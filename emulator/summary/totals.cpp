@@ -52,8 +52,8 @@ private:
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
         human_count(processes.size(), "process", "processes"),
-        human_count(cpu_count(input_.info, input_.catalog), "CPU", "CPUs"), human_duration(length()),
-        input_.info.ended.empty() ? "" : "; " + input_.info.ended);
+        human_count(cpu_count(input_.info, input_.catalog), "CPU", "CPUs"),
+        human_duration(length()), input_.info.ended.empty() ? "" : "; " + input_.info.ended);
     if (sum_.outside)
       text_.insert(text_.size() - 1, fmt::format("Of that, {} are in the regions of --control.\n",
                                                  human_duration(input_.summary.recorded)));

@@ -56,7 +56,7 @@ private:
   };
   struct OpenWait {
     WaitKind kind = WaitKind::not_known;
-    uint32_t cpu = kNone; ///< for which it waits
+    uint32_t cpu = kNone;           ///< for which it waits
     std::vector<HolderSum> holders; ///< of the wait so far, as of a LongWait
     bool more = false;
   };

@@ -249,8 +249,8 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
       continue;
     const std::string name = name_of(catalog, sum.holder, host);
     parts.add(name, sum.ns);
-    tids[name].emplace(host, traced ? catalog.threads[sum.holder.number()].tid
-                                    : sum.holder.number());
+    tids[name].emplace(host,
+                       traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
   }
   Part part = parts.largest();
   part.text = tids[part.text].size() == 1

@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/critical/path.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/why/slowest.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/path_texts.h"
 #include "tests/unit/support/temp_dir.h"
@@ -203,6 +204,74 @@ TEST_F(PathOf, TheDefaultIsAThreadThatTheCutKeeps) {
   EXPECT_EQ(path({{}, {}}, cut).back(), "11 waiting 300-400 peer=22");
   cut.comms = {"b*"};
   EXPECT_EQ(path({{}, {}}, cut).back(), "22 running 300-400");
+}
+
+/// 11 waits on CPU 0, then on CPU 1, then on CPU 2, where it gets a CPU.
+TEST_F(PathOf, AThreadThatIsMovedWaitsForTheHoldersOfEachCpu) {
+  auto &first = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  first.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(200).activate(1, 22).at(1000).stop();
+  auto &second = trace.cpu(1).at(50).id(1, 11, 11, "a").id(3, 33, 33, "c").snapshot(3, 1, 1);
+  second.at(100).start().at(300).migrate(1, 1).at(1000).stop();
+  auto &third = trace.cpu(2).at(50).id(1, 11, 11, "a").id(4, 44, 44, "d").id(5, 55, 55, "e");
+  third.snapshot(4, 1, 2).snapshot(5, 4, 2).at(100).start().at(500).migrate(1, 2);
+  third.at(600).epilogue(4, 55).dispatch(5).at(700).epilogue(5, 11).dispatch(1).at(1000).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"22 running 100-200", "11 waiting 200-300 peer=22",
+                                   "11 waiting 300-500 peer=33", "11 waiting 500-600 peer=44",
+                                   "11 waiting 600-700 peer=55", "11 running 700-1000"}));
+}
+
+/// The CPU was idle before the loss, and has another holder after it.
+TEST_F(PathOf, AfterALossNobodyIsKnownToHoldTheCpu) {
+  trace.json(R"({"version": 1, "all_threads": true})");
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
+  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(200).sleep(2, 0).at(300);
+  cpu.blackout_start().at(400).blackout_end(2).at(800).dispatch(1).at(900).stop();
+  trace.cpu(1).at(50).id(1, 11, 11, "a").id(3, 33, 33, "c").snapshot(3, 1, 1).at(100).start();
+  trace.cpu(1).at(450).snapshot(1, 2, 0).at(500).activate(1, 33).at(900).stop();
+  const Texts all = path({11, {}});
+  EXPECT_EQ(all[all.size() - 2], "11 waiting 500-800");
+}
+
+TEST_F(PathOf, ASectionWhoseEndMayBeLostIsForgotten) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
+  const auto start = [&] { cpu.record(FTrace_EVT_user_event_13, 0, 7); };
+  const auto end = [&] { cpu.record(FTrace_EVT_user_event_14, 0, 7); };
+  cpu.at(150), start();
+  cpu.at(200).blackout_start().at(210).blackout_end(1).at(220).dispatch(1).at(300), end();
+  cpu.at(400), start();
+  cpu.at(450), end();
+  cpu.at(500).stop();
+  EXPECT_EQ(path({{}, 7}), Texts{"11 running 400-450"});
+  CollectingSink sink;
+  const auto sections = longest_sections(*open_trace({{dir.path()}}, sink), {}, 7, 10);
+  ASSERT_EQ(sections.size(), 1u);
+  EXPECT_EQ(sections[0].from, 400u);
+  EXPECT_EQ(sections[0].to, 450u);
+}
+
+TEST_F(PathOf, SectionsThatAreNestedTooDeepAreLeftOutWithTheirEnds) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
+  for (uint64_t n = 0; n < 600; n++)
+    cpu.at(200 + n).record(FTrace_EVT_user_event_13, 0, 7);
+  for (uint64_t n = 0; n < 600; n++)
+    cpu.at(1000 + n).record(FTrace_EVT_user_event_14, 0, 7);
+  cpu.at(2000).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto sections = longest_sections(*open_trace({{dir.path()}}, sink), {}, 7, 1000);
+  ASSERT_EQ(sections.size(), 512u);
+  EXPECT_EQ(sections[0].from, 200u);
+  EXPECT_EQ(sections[0].to, 1599u);
+  EXPECT_EQ(sections[511].from, 711u);
+  EXPECT_EQ(sections[511].to, 1088u);
+}
+
+/// Rows are by process: that of the later thread is the first.
+TEST_F(PathOf, ATidThatWasUsedAgainIsTheLastThread) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 500, 500, "first").id(2, 500, 400, "second", 300);
+  cpu.snapshot(1, 1, 0).at(100).start().at(200).end(1).at(300).activate_new(2, 0).dispatch(2);
+  cpu.at(400).end(2).at(500).stop();
+  EXPECT_EQ(path({500, {}}).back(), "500 running 300-400");
 }
 
 TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {

@@ -96,6 +96,21 @@ TEST_F(DiffGate, AGateAboutLostEventsFails) {
   EXPECT_TRUE(check("running@app<+50%").passed);
 }
 
+TEST_F(DiffGate, OneOfThePathKnowsTheGroupsOfThePath) {
+  const std::string server = runs.names.group("other", "server", {});
+  for (RunTimes *run : {&runs.a.front(), &runs.b.front()})
+    run->path[{.group = server, .kind = Kind::running}] = 50;
+  EXPECT_EQ(check("path.running@server<+5%").a, 50);
+  EXPECT_THROW(check("running@server<+5%"), Error) << "it is not compared";
+}
+
+TEST_F(DiffGate, TheWallTimeIsThatOfEachRunsOwnPath) {
+  runs.b.push_back(run_of(runs.names, 1100, 300, 30));
+  runs.b.back().of = runs.names.group("app", "worker-1", {});
+  runs.b.back().lossy.insert(runs.b.back().of);
+  EXPECT_FALSE(check("wall<+50%").passed);
+}
+
 /// The command itself.
 class DiffCommand : public test::DiffRig {
 protected:

@@ -69,6 +69,25 @@ TEST_F(Busy, OnePidOnTwoHostsIsTwoProcesses) {
   EXPECT_EQ(by_process(source_->catalog(), summary_, "running").size(), 2u);
 }
 
+TEST(Processes, APidThatWasUsedAgainIsAnotherProcess) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 300, 300, "old").id(2, 301, 300, "old-2", 110);
+  cpu.id(3, 300, 300, "new", 500).id(4, 302, 300, "new-2", 510);
+  cpu.dispatch(1).at(200).epilogue(1, 301).dispatch(2).at(300).end(2, 300).dispatch(1).at(400);
+  cpu.end(1).at(500).dispatch(3).at(600).epilogue(3, 302).dispatch(4).at(700).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const std::vector<ThreadGroup> groups =
+      by_process(source->catalog(), summarize(*source), "running");
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "old");
+  EXPECT_EQ(groups[0].threads, 2u);
+  EXPECT_EQ(groups[1].name, "new");
+  EXPECT_EQ(groups[1].threads, 2u);
+}
+
 TEST_F(Busy, NoLineIsWiderThanAScreen) {
   std::istringstream lines(text({}));
   std::string path;

@@ -210,6 +210,35 @@ TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {
   EXPECT_EQ(answer().advice, "") << "nobody owns all of its programs";
 }
 
+TEST_F(Sentences, CpuNumbersWithGapsAreNoCpus) {
+  trace.json(R"({"version": 1, "all_threads": true, "cpus": 3,
+                 "topology": [{"cpu": 0}, {"cpu": 2}]})");
+  for (const uint16_t n : {0, 2})
+    trace.cpu(n).at(0).start().id(1, 50 + n, 50 + n, "hog").dispatch(1).at(100 * kMs).stop();
+  EXPECT_EQ(answer().sentences, "The 2 CPUs were busy for 100 % of 100.0 ms, longest with hog "
+                                "(100 %). No thread waited for a CPU.");
+}
+
+/// Thread 900 is not traced, and is another one on each host.
+TEST_F(Sentences, AnUntracedHolderHasTheNameThatItHasOnItsHost) {
+  test::TempDir other_dir;
+  test::TraceBuilder other(other_dir.path());
+  for (const auto &[builder, tid, peer, wait] : {std::tuple(&trace, 10u, "innocent", 10 * kMs),
+                                                 std::tuple(&other, 20u, "guilty", 80 * kMs)}) {
+    builder->json(
+        std::string(R"({"version": 1, "command": ["x"], "cpu_holders": true, "peers": [{)") +
+        R"("tid": 900, "pid": 900, "name": ")" + peer + R"("}]})");
+    auto &cpu = builder->cpu(0).at(0).start().id(1, tid, tid, "app").dispatch(1);
+    cpu.at(10 * kMs).epilogue(1, 900).at(10 * kMs + wait).dispatch(1).at(100 * kMs).stop();
+    builder->write();
+  }
+  source = open_trace({{dir.path()}, {other_dir.path()}}, sink);
+  const Answer of =
+      answer_of(read_trace_info(dir.path(), sink), source->catalog(), explain(*source, {}));
+  EXPECT_NE(of.sentences.find("mostly behind guilty"), std::string::npos) << of.sentences;
+  EXPECT_NE(of.advice.find("80.00 ms behind guilty (900)"), std::string::npos) << of.advice;
+}
+
 TEST_F(Sentences, ASummaryHasThoseOfTheProgramAndTheTimesOfAll) {
   about(R"(, "all_threads": true)");
   machine(trace);
