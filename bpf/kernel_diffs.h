@@ -231,6 +231,8 @@ static __always_inline __u32 blocked_reason(__u32 state)
 		return FTRACE_OFFCPU_SLEEP;
 	if (state & TASK_UNINTERRUPTIBLE)
 		return state & TASK_NOLOAD ? FTRACE_OFFCPU_IDLE : FTRACE_OFFCPU_DISK;
+	if (state & TASK_WAKING) /* a wakeup on another CPU has overwritten why: mostly a sleep */
+		return FTRACE_OFFCPU_SLEEP;
 	if (state & __TASK_STOPPED)
 		return FTRACE_OFFCPU_STOPPED;
 	if (state & __TASK_TRACED)

@@ -265,6 +265,7 @@ struct bpf_iter__task {
 #define EXIT_ZOMBIE	     0x0020
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
+#define TASK_WAKING	     0x0200
 #define TASK_NOLOAD	     0x0400
 #define TASK_NEW	     0x0800
 #define PF_WQ_WORKER	     0x00000020

@@ -35,7 +35,7 @@ static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 
 	if (running)
 		value = OVNI_THREAD_RUNNING;
-	else if (!state)
+	else if (!state || state & TASK_WAKING)
 		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
 	else
 		reason = blocked_reason(state);

@@ -48,14 +48,17 @@ struct {
 	__array(values, struct ring);
 } rings SEC(".maps");
 
+#define RING_HEADER 8 /* bytes of the kernel's before each record: BPF_RINGBUF_HDR_SZ */
+
 /* Copies `data` into a CPU's ring; 0, or less where it finds no room. The reader is woken once,
  * when the watermark is crossed. */
 static __always_inline long send_to_ring(void *ring, void *data, __u64 size)
 {
 	__u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	__u64 after = used + ((RING_HEADER + size + 7) & ~7ULL);
 
 	return bpf_ringbuf_output(ring, data, size,
-				  used < wakeup_watermark && used + size >= wakeup_watermark
+				  used < wakeup_watermark && after >= wakeup_watermark
 					  ? BPF_RB_FORCE_WAKEUP
 					  : BPF_RB_NO_WAKEUP);
 }

@@ -56,6 +56,14 @@ static __noinline int log_death(struct task_struct *p, __u32 tid)
 	return 0;
 }
 
+/* The last switch of a thread whose region is closed is not recorded, but its account is. */
+static __noinline int log_death_outside(struct task_struct *p)
+{
+	if (task_state(p) & TASK_DEAD)
+		log_death(p, p->pid);
+	return 0;
+}
+
 /* task_newtask and not sched_process_fork: that one is not raised for the threads that io_uring and
  * vhost create (create_io_thread()), and this one is, just as early: before the child can run. */
 TWIN_PROG("tp_btf/task_newtask", on_newtask, 1, struct task_struct *child, __u64 clone_flags)

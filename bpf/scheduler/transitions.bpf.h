@@ -190,7 +190,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
 	struct thread_marks *all = all_marks();
 	__u32 prev_tid, next_tid, prev_marks, next_marks, reason, state, tid;
-	__u64 now, stack, word, call = 0;
+	__u64 now, stack, word, before, call = 0;
 	struct cpu_stage *s;
 
 	if (unlikely(!all))
@@ -207,10 +207,10 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	       (prev_marks & THREAD_TRACED) * SCHED_A_TRACED |
 	       (trace_all ? next_tid != 0 : next_marks & THREAD_TRACED) * SCHED_B_TRACED;
 	if (has_regions) {
-		state = has_state ? argument(ctx, 3) : task_state(prev);
-		if (word & SCHED_A_TRACED && state & TASK_DEAD && !in_region(prev))
-			log_death(prev, prev->pid);
+		before = word;
 		word = only_open(word, prev, next);
+		if (before & ~word & SCHED_A_TRACED)
+			log_death_outside(prev);
 	}
 	if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 		return pass_by(ctx, word >> SCHED_B_SHIFT);
@@ -227,7 +227,10 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	now = bpf_ktime_get_ns();
 	prev = (void *)argument(ctx, 1);
 	if (has_regions) { /* closed meanwhile */
+		before = word;
 		word = only_open(word, prev, (void *)argument(ctx, 2));
+		if (before & ~word & SCHED_A_TRACED)
+			log_death_outside(prev);
 		if (!(word & SCHED_A_TRACED))
 			s->renamed = 0;
 		if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))

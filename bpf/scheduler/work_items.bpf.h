@@ -109,7 +109,8 @@ int on_queue_work(__u64 *ctx)
 	return 0;
 }
 
-/* A worker has one item at a time. */
+/* A worker has one item at a time. One of a soft interrupt (WQ_BH) interrupts any thread, and is
+ * not the item of a worker that it interrupts. */
 SEC("tp_btf/workqueue_execute_start")
 int on_execute_work(__u64 *ctx)
 {
@@ -121,7 +122,8 @@ int on_execute_work(__u64 *ctx)
 	struct work_slot *to = bpf_map_lookup_elem(&workers, &place);
 	struct work_queuer queuer = {};
 
-	if (!from || !to)
+	if (!from || !to || !(worker->flags & PF_WQ_WORKER) ||
+	    wakeup_context(worker) != FTRACE_WAKER_TASK)
 		return 0;
 	if (!work_get(from, work, &queuer))
 		queuer.time = 0;

@@ -134,12 +134,12 @@ FUNCTION way_recvmsg() {
   empty_pipe();
 }
 FUNCTION way_write() {
-  const pid_t child = later(empty_pipe);
   const int flags = fcntl(ends[1], F_GETFL);
   fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
   while (write(ends[1], buffer, 4096) > 0)
     ;
   fcntl(ends[1], F_SETFL, flags);
+  const pid_t child = later(empty_pipe); // not before the pipe is full
   BLOCK(word += int(write(ends[1], buffer, 4096)));
   reap(child);
   empty_pipe();

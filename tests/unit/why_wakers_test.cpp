@@ -182,7 +182,7 @@ TEST_F(WhyWakers, WakeupLatencyIsSummedAndItsLongestIsKept) {
   EXPECT_EQ(why.wakes[0].measured, 2u);
   EXPECT_EQ(why.wakes[0].late, 40u) << "the last one has no CPU yet";
   EXPECT_EQ(why.wakes[0].late_max, 30u);
-  EXPECT_NE(why_text(input(), {}).find("3       20 ns     30 ns"), std::string::npos)
+  EXPECT_NE(why_text(input(), {}).find("3       20 ns      30 ns"), std::string::npos)
       << why_text(input(), {});
   Cut cut;
   cut.from = 4050;

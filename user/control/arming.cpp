@@ -112,7 +112,7 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0)
     return nullptr;
-  const auto [found, is_new] = files_.try_emplace(FileId{status.st_dev, status.st_ino});
+  const auto [found, is_new] = files_.try_emplace(id_of(status));
   File &file = found->second;
   if (!is_new)
     return &file;
@@ -182,7 +182,12 @@ std::optional<Arming::FileId> Arming::program_of(uint32_t pid) {
   struct stat status;
   if (stat(fmt::format("/proc/{}/exe", pid).c_str(), &status) != 0)
     return {};
-  return FileId{status.st_dev, status.st_ino};
+  return id_of(status);
+}
+
+Arming::FileId Arming::id_of(const struct stat &status) {
+  return {status.st_dev, status.st_ino, uint64_t(status.st_size), status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec};
 }
 
 void Arming::look_at_process(uint32_t pid) {
@@ -193,7 +198,7 @@ void Arming::look_at_process(uint32_t pid) {
   for (const MappedFile &one : mapped) {
     struct stat status = {};
     fstat(one.fd.get(), &status);
-    files.emplace_back(FileId{status.st_dev, status.st_ino}, nullptr);
+    files.emplace_back(id_of(status), nullptr);
     if (files.back().first == program) {
       files.back().second = look(one.path, one.fd.get());
       alone = files.back().second && files.back().second->is_program &&

@@ -8,6 +8,7 @@
 #include "user/control/programs.h"
 #include "user/probe/mapped_files.h"
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +17,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+struct stat;
 
 namespace ovnitrace::control {
 
@@ -61,7 +64,13 @@ private:
   void look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own);
   void add(Places &places, const std::string &path);
   void say_why(size_t alarm);
-  using FileId = std::pair<uint64_t, uint64_t>; ///< device and inode
+  /// A file with its contents: another build may have been written over it.
+  struct FileId {
+    uint64_t device, inode, size;
+    int64_t changed_s, changed_ns; ///< st_mtim
+    auto operator<=>(const FileId &) const = default;
+  };
+  static FileId id_of(const struct stat &status);
   struct File {
     Places places;
     bool is_program = false; ///< or a library, of this machine

@@ -210,12 +210,20 @@ void Controller::run() {
       print("--control: {}", error.what());
     }
   }
+  // Only this thread may continue processes of other users.
+  take_messages();
+  held_.release_all();
 }
 
+/// What fails concerns one message: later ones may be of processes that are stopped.
 void Controller::take_messages() {
   messages_.drain(messages_.produced(), [this](const void *message, size_t bytes) {
-    if (bytes == sizeof(control_message))
-      take(*static_cast<const control_message *>(message));
+    try {
+      if (bytes == sizeof(control_message))
+        take(*static_cast<const control_message *>(message));
+    } catch (const std::exception &error) {
+      print("--control: {}", error.what());
+    }
   });
 }
 

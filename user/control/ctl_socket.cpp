@@ -13,9 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 namespace ovnitrace::control {
 
@@ -137,8 +139,12 @@ void CtlSocket::serve(int file, const std::function<std::string(const std::strin
       text = fmt::format("error\n{}\n", printable_line(error.what()));
     }
   }
-  if (wait_for(caller.get(), POLLOUT, kPatience))
-    (void)!send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (std::string_view left = text; !left.empty() && wait_for(caller.get(), POLLOUT, kPatience);) {
+    const ssize_t sent = send(caller.get(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EAGAIN && errno != EINTR)
+      break; // nobody reads it any more
+    left.remove_prefix(size_t(std::max<ssize_t>(sent, 0)));
+  }
 }
 
 std::string ask(const std::string &where, const std::string &command) {

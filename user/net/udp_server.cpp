@@ -100,6 +100,7 @@ UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, bool 
     if (!begins && std::find(ended_.begin(), ended_.end(), from) != ended_.end())
       return at;
     if (senders_.size() >= most_senders_ && !make_room(now)) {
+      incomplete_ = true;
       refuse(from, full_text());
       return at;
     }
@@ -150,8 +151,8 @@ void UdpServer::end(Senders::iterator at, std::string why) {
   senders_.erase(at);
 }
 
+/// A datagram that is malformed belongs to no trace.
 void UdpServer::refuse(const std::string &from, const std::string &why) {
-  incomplete_ = true;
   report_some(from, why);
 }
 

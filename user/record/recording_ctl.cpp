@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace ovnitrace {
 
@@ -180,7 +181,11 @@ void Recording::take_hit(size_t rule) {
     const std::lock_guard lock(ending_);
     if (ended_ || paused_ || !take_trigger_save())
       return;
-    add_mark(hit->time, cause);
+    try {
+      add_mark(hit->time, cause);
+    } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
+      print("error: cannot mark a hit of --trigger: {}", error.what());
+    }
     recorder_.flush(); // what is staged now is written by the flush of the save
   }
   save(hit->hits > 1 ? fmt::format("{} (hit {})", cause, human_count(hit->hits)) : cause);

@@ -41,8 +41,14 @@ uint32_t Mappings::life(uint32_t pid, uint64_t time) {
 uint32_t Mappings::file(const CodeFile &file, FirstUse use) {
   if (file.path.empty())
     return kNoFile;
+  const auto known = file_numbers_.find(file);
+  if (known == file_numbers_.end() && path_bytes_ + file.path.size() > kMostPathBytes) {
+    left_out_++;
+    return kNoFile;
+  }
   const auto [at, added] = file_numbers_.try_emplace(file, uint32_t(files_.size()));
   if (added) {
+    path_bytes_ += file.path.size();
     files_.push_back(file);
     first_uses_.push_back(use);
   }

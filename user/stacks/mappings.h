@@ -59,6 +59,7 @@ public:
   static constexpr uint32_t kNoFile = UINT32_MAX; ///< code in no file: made by the process itself
   static constexpr uint32_t kNoLife = UINT32_MAX;
   static constexpr size_t kMost = 1 << 20; ///< mappings that are kept, and lives of processes
+  static constexpr size_t kMostPathBytes = 64 << 20; ///< of the files in which code is
 
   struct Place {
     uint32_t file = kNoFile; ///< index into files()
@@ -117,6 +118,7 @@ private:
   std::vector<FirstUse> first_uses_;
   std::map<CodeFile, uint32_t> file_numbers_;
   size_t mappings_ = 0;
+  size_t path_bytes_ = 0; ///< of all files
   uint64_t left_out_ = 0;
   uint64_t changes_ = 0; ///< of anything
   std::vector<Replaced> replaced_;

@@ -64,6 +64,8 @@ public:
   using Slot = std::function<const stack_slot *(uint32_t place_and_1)>;
   /// Walks a stack and passes the result to complete() later. Returns false if it cannot.
   using Unwind = std::function<bool(UnfinishedStack &&)>;
+  /// Copies that wait for their transition: more than the kernel's ring of them can hold.
+  static constexpr size_t kMostCopies = 1024;
   static constexpr size_t kMostStacks = 1 << 18, kMostKnown = 1 << 18, kMostFrames = 1 << 18,
                           kMostPlaces = 3 << 20;
 
@@ -133,11 +135,11 @@ private:
   std::unordered_map<Key, uint32_t, HashKey> known_;
   std::map<CapturedFrame, uint32_t> frame_numbers_;
   std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t>
-      stack_numbers_;                                    ///< kernel frames, all
-  std::vector<uint32_t> stack_;                          ///< the one that is looked at
-  std::unordered_map<uint32_t, UnfinishedStack> copies_; ///< by id
-  std::unordered_map<uint32_t, Pending> pending_;        ///< by number
-  std::unordered_map<uint32_t, Image> images_;           ///< by life
+      stack_numbers_;                             ///< kernel frames, all
+  std::vector<uint32_t> stack_;                   ///< the one that is looked at
+  std::map<uint32_t, UnfinishedStack> copies_;    ///< by id
+  std::unordered_map<uint32_t, Pending> pending_; ///< by number
+  std::unordered_map<uint32_t, Image> images_;    ///< by life
 };
 
 } // namespace ovnitrace

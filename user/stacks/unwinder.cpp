@@ -141,6 +141,7 @@ bool Unwinder::add(UnfinishedStack &&stack) {
   if (waiting_.size() == kMostWaiting)
     return false;
   waiting_.push_back(std::move(stack));
+  added_++;
   changed_.notify_all();
   return true;
 }
@@ -153,7 +154,7 @@ void Unwinder::forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t e
 
 void Unwinder::finish() {
   std::unique_lock<std::mutex> lock(lock_);
-  changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
+  changed_.wait(lock, [this, until = added_] { return walked_ >= until; });
 }
 
 void Unwinder::run() {
@@ -162,14 +163,13 @@ void Unwinder::run() {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
     if (ends_)
       return;
-    busy_ = true;
     const std::vector<UnfinishedStack> stacks(std::make_move_iterator(waiting_.begin()),
                                               std::make_move_iterator(waiting_.end()));
     waiting_.clear();
     lock.unlock();
     walk(stacks);
     lock.lock();
-    busy_ = false;
+    walked_ += stacks.size();
     changed_.notify_all();
   }
 }

@@ -56,7 +56,7 @@ public:
   /// Removes the rules of an image from address `start` to `end`, where it has mapped other code.
   /// Rules from stacks of an earlier epoch are not used any more.
   void forget(uint64_t image, uint32_t epoch, uint64_t start, uint64_t end);
-  /// Waits until all stacks are walked.
+  /// Waits until all stacks are walked that were added before.
   void finish();
 
 private:
@@ -74,7 +74,8 @@ private:
   std::condition_variable changed_;
   std::deque<UnfinishedStack> waiting_;
   std::unordered_map<uint64_t, uint32_t> epochs_; ///< by image that was forgotten: the present one
-  bool busy_ = false, ends_ = false;
+  uint64_t added_ = 0, walked_ = 0;               ///< stacks
+  bool ends_ = false;
   std::set<uint64_t> refused_; ///< images over whose files a child died
   std::thread thread_;
 };
