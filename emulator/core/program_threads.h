@@ -14,7 +14,7 @@ namespace ovnitrace {
 /// was started, or if the trace lacks it.
 std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog);
 
-/// Returns the first thread that had this tid, kNone if there is none.
+/// Returns the first thread that had this tid, kNone if the trace has no such thread.
 uint32_t first_with_tid(const Catalog &catalog, uint32_t tid);
 
 /// Returns the main thread of the program that ovnitrace started, kNone if it started none, or if

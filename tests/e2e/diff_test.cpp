@@ -80,8 +80,8 @@ protected:
 
 class PlantedCause : public DiffOfCaptures, public ::testing::WithParamInterface<Planted> {};
 
-/// This kernel hides a few switches and wakeups (docs/recording.md). Who made them is not known then,
-/// and the time has another cause: the runs are captured again.
+/// This kernel hides a few switches and wakeups (docs/recording.md). The time then has another
+/// cause, and the runs are captured again.
 TEST_P(PlantedCause, IsNamedFirst) {
   const Planted &planted = GetParam();
   const auto program = [&](int argument) {
