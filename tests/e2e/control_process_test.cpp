@@ -125,6 +125,29 @@ TEST_F(ControlProcess, AFlightRecorderIsSavedAtAStop) {
   EXPECT_FALSE(exists(trace() + ".3")) << outcome.err;
 }
 
+// Another build of the program is written over the first, into the same file.
+TEST_F(ControlProcess, AFileThatWasWrittenOverIsReadAgain) {
+  const std::string program = path("program"), other = path("other"), source = path("source.cpp");
+  const std::string foo =
+      "extern \"C\" __attribute__((noinline)) int foo(int n) { return n * 3 + 1; }\n"
+      "int main(int argc, char **) { return foo(argc) == 4 ? 0 : 1; }\n";
+  const auto build = [&](const std::string &before, const std::string &to) {
+    write_text(source, before + foo);
+    const Outcome made = run({.argv = {"g++", "-O1", "-o", to, source}});
+    ASSERT_EQ(made.status(), 0) << made.err;
+  };
+  build("", program);
+  build("extern \"C\" int first(int n) { for (int i = 0; i < n; i++) n ^= i << 3; return n; }\n",
+        other);
+  const std::string script = program + " && cat " + other + " > " + program + " && " + program;
+  const Outcome outcome =
+      run(record_command(trace(), {"sh", "-c", script},
+                         {"--control", "start:enter_func:foo,stop:exit_func:foo,repeat"}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  read(outcome);
+  EXPECT_EQ(regions().size(), 2u) << outcome.err;
+}
+
 // Stops that come before a save begins share it, and count once for --max-saves.
 TEST_F(ControlProcess, ManyStopsAtOnceAreOneSave) {
   std::vector<std::string> command(60, "bar");

@@ -251,6 +251,18 @@ TEST_F(Trigger, TheCommandOfASaveGetsTheTraceAndItsCause) {
   EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
 }
 
+/// Somebody has removed the directory of the trace, so the hit cannot be marked there.
+TEST_F(Trigger, AHitWithoutAMarkIsSavedAllTheSame) {
+  Command command = record_command(
+      trace(),
+      {"sh", "-c", "rm -r " + trace() + "; sleep 0.1; until [ -e " + trace() + ".1 ]; do :; done"},
+      {"--buffer", "last:1M", "--trigger", "exit:slee?"});
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.status(), 1) << "the trace itself cannot be written" << outcome.err;
+  EXPECT_NE(outcome.err.find("cannot mark a hit of --trigger"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("saved to " + trace() + ".1"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Trigger, NobodyWaitsForTheCommandOfASave) {
   const std::string ready = path("ready"), started = path("started"), go = path("go");
   Process tracer(record_command(

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 namespace ovnitrace::control {
 namespace {
@@ -29,6 +30,22 @@ TEST(CtlSocket, IsPrivateFromTheStart) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   char events[4096];
   EXPECT_LT(read(watch.get(), events, sizeof events), 0) << "its mode was changed";
+}
+
+TEST(CtlSocket, ALongAnswerIsSentWhole) {
+  test::TempDir dir;
+  CtlSocket socket(dir.path(), {}, getuid());
+  ASSERT_EQ(socket.files().size(), 1u);
+  const std::string answer = "ok\n" + std::string(3 << 20, 'x') + "\n";
+  std::thread server([&] {
+    socket.serve(socket.files()[0], [&](const std::string &command) {
+      EXPECT_EQ(command, "status");
+      return answer;
+    });
+  });
+  const std::string got = ask(dir.path(), "status");
+  server.join();
+  EXPECT_EQ(got.size() + 3, answer.size()) << "all but the first line";
 }
 
 // Anybody can listen at the number of a process, which is in no file system.

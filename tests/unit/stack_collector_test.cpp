@@ -49,6 +49,18 @@ TEST(Mappings, TheLaterOneCountsWhereTwoAre) {
   EXPECT_EQ(at(mappings, 7, 25, 1500), "/new+500");
 }
 
+TEST(Mappings, PathsOfFilesAreLimited) {
+  Mappings mappings;
+  const size_t most = Mappings::kMostPathBytes / 1000;
+  for (uint64_t n = 0; n <= most; n++)
+    mappings.map(7, n, 1000 * n, 1000 * n + 500, 0, {"/" + std::string(999, 'p'), n});
+  EXPECT_EQ(mappings.files().size(), most);
+  EXPECT_EQ(mappings.left_out(), 1u);
+  EXPECT_EQ(at(mappings, 7, most, 1000 * most), "code");
+  mappings.map(8, 0, 1000, 2000, 0, {"/" + std::string(999, 'p'), 5});
+  EXPECT_EQ(mappings.left_out(), 1u) << "a known file takes no more";
+}
+
 TEST(Mappings, AMappingIsFoundBehindManyThatStartLaterAndEndEarlier) {
   Mappings mappings;
   mappings.map(7, 10, 1000, 100000, 0, {"/large", 1});
@@ -255,6 +267,14 @@ TEST_F(UnfinishedStacks, AreNotKnownWithoutTheirCopyOrIfTooManyWait) {
   copy(STACK_COPY_FIRST, 7);
   EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u);
   EXPECT_EQ(collector.left_out(), 3u);
+}
+
+TEST_F(UnfinishedStacks, CopiesWhoseTransitionDoesNotComeAreLimited) {
+  for (uint32_t n = 0; n <= StackCollector::kMostCopies; n++)
+    copy(STACK_COPY_FIRST + n, 7);
+  EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u) << "the oldest is gone";
+  EXPECT_NE(number_at(100, STACK_COPY_FIRST + 1), 0u);
+  EXPECT_NE(number_at(100, STACK_COPY_FIRST + StackCollector::kMostCopies), 0u);
 }
 
 TEST_F(UnfinishedStacks, RulesOfCodeThatWasReplacedAreNotTrusted) {

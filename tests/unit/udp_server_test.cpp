@@ -102,6 +102,16 @@ TEST_F(UdpServerTest, GivesThePlaceOfTheLongestSilentSenderToAnother) {
   EXPECT_EQ(made_, 3u) << "it has ended";
 }
 
+/// It belongs to no trace.
+TEST_F(UdpServerTest, AMalformedDatagramMakesNoTraceIncomplete) {
+  send(bytes_of(datagram_of(1, 1)));
+  Sender stranger = sender();
+  send(stranger.socket.get(), "GET / HTTP/1.0");
+  server_.finish();
+  EXPECT_TRUE(reported("a datagram of 14 bytes"));
+  EXPECT_FALSE(server_.incomplete());
+}
+
 TEST_F(UdpServerTest, KeepsNothingOfASenderWithoutRecords) {
   send(bytes_of(datagram_of(1, 0)));
   server_.finish();
