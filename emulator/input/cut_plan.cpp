@@ -28,6 +28,12 @@ constexpr auto kScheduling = [] {
   return is;
 }();
 
+/// Returns whether the event names no thread, but belongs to the one that runs on its CPU.
+bool is_user_event(uint8_t code) {
+  constexpr uint8_t kFamily = 0x0f;
+  return (code & kFamily) == (FTrace_EVT_user_event_0 & kFamily) || code == FTrace_EVT_ipoint;
+}
+
 /// Returns whether no event before this one matters to the state of its thread.
 bool is_fresh(const ftrace_record &record, uint8_t code) {
   switch (code) {
@@ -82,6 +88,8 @@ void CutPlanner::record(const ftrace_record &record, uint8_t code, uint64_t firs
   run().last = std::max(run().last, time);
   if (time >= from_)
     return;
+  if (is_user_event(code)) // its thread is known only from a switch that might be left out
+    return give_up();
   if (!kScheduling[code])
     run().needed = true;
   else if (kind != CodeKind::plain_event)

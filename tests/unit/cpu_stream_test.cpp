@@ -201,6 +201,41 @@ TEST_F(CpuStreamRecords, BlackoutsWaitForTheTransitionsBeforeThem) {
                                  "25 light 7", "30 wakeup"}));
 }
 
+// A reader takes the first end for the end of both.
+TEST_F(CpuStreamRecords, ABlackoutWithinAnotherDoesNotEndIt) {
+  stream_.note_position(1000);
+  stream_.add_blackout(20, 30, 7, FTRACE_BLACKOUT_SOMEWHERE);
+  stage_.batch.records[0] = wakeup(40);
+  stage_.count = 1;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(10, 0);
+  EXPECT_EQ(finish(1000), (Lines{"10 dark 0", "20 dark 1", "30 light 7", "30 dark 0", "40 light 32",
+                                 "40 wakeup"}));
+}
+
+TEST_F(CpuStreamRecords, OfTwoBlackoutsThatOverlapTheLaterEndEndsBoth) {
+  stream_.note_position(1000);
+  stream_.add_blackout(20, 60, 7, FTRACE_BLACKOUT_SOMEWHERE);
+  stage_.batch.records[0] = wakeup(40);
+  stage_.batch.records[1] = wakeup(70);
+  stage_.count = 2;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(10, 0);
+  EXPECT_EQ(finish(1000), (Lines{"10 dark 0", "20 dark 1", "40 light 32", "40 dark 1", "40 wakeup",
+                                 "60 light 7", "70 wakeup"}));
+}
+
+TEST_F(CpuStreamRecords, AfterAPauseNoBlackoutIsLeft) {
+  stream_.note_position(1000);
+  stream_.add_blackout(5, 20, 7, FTRACE_BLACKOUT_SOMEWHERE);
+  stream_.add_pause(10, true);
+  stream_.add_pause(30, false);
+  stream_.add_blackout(50, 60, 3, FTRACE_BLACKOUT_SOMEWHERE);
+  stage(4);
+  const Lines lines = finish(1000);
+  EXPECT_EQ(lines.back(), "60 light 3") << "nothing begins again";
+}
+
 TEST_F(CpuStreamRecords, ABlackoutOfFamiliesIsCutAtTheEnd) {
   stream_.note_position(1000);
   end_ = 20;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace ovnitrace {
 
@@ -86,15 +87,15 @@ void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t res
   write_until(since);
   const bool was_paused = paused_;
   if (!was_paused)
-    writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
+    start_blackout(since, FTRACE_BLACKOUT_TRANSITIONS);
   if (count)
     end = std::clamp(time_of(batch.records[0].when, now_), since, end);
   write_until(end);
   if (paused_)
     return; // the pause hides as much
   if (was_paused)
-    writer_.blackout_start(since, FTRACE_BLACKOUT_TRANSITIONS);
-  writer_.blackout_end(end, batch.lost - rescued, FTRACE_BLACKOUT_TRANSITIONS);
+    start_blackout(since, FTRACE_BLACKOUT_TRANSITIONS);
+  end_blackout(end, batch.lost - rescued, FTRACE_BLACKOUT_TRANSITIONS);
 }
 
 void CpuStream::take_transition(const SchedTransition &record) {
@@ -142,16 +143,34 @@ void CpuStream::write(const Waiting &waiting) {
     return writer_.blackout_start(waiting.time, waiting.what);
   case Waiting::kResume:
     paused_ = false;
+    dark_ = 0; // what ended meanwhile was not written
     return writer_.blackout_end(waiting.time, 0, waiting.what);
   case Waiting::kLife:
     return writer_.life(waiting.life);
   case Waiting::kBlackoutStart:
-    return writer_.blackout_start(waiting.time, waiting.what);
+    return start_blackout(waiting.time, waiting.what);
   case Waiting::kBlackoutEnd:
-    return writer_.blackout_end(waiting.time, waiting.lost, waiting.what);
+    return end_blackout(waiting.time, waiting.lost, waiting.what);
   case Waiting::kRegionStop:
     return writer_.forget_running();
   }
+}
+
+void CpuStream::start_blackout(uint64_t time, ftrace_blackout what) {
+  writer_.blackout_start(time, what);
+  if (what != FTRACE_BLACKOUT_FAMILIES)
+    dark_ |= 1u << what;
+}
+
+/// For readers, the first end ends all blackouts of a CPU that hide states: another one that lasts
+/// begins again.
+void CpuStream::end_blackout(uint64_t time, uint64_t lost, ftrace_blackout what) {
+  writer_.blackout_end(time, lost, what);
+  if (what == FTRACE_BLACKOUT_FAMILIES)
+    return;
+  dark_ &= ~(1u << what);
+  if (dark_)
+    writer_.blackout_start(time, ftrace_blackout(std::countr_zero(dark_)));
 }
 
 void CpuStream::find_first() {

@@ -96,6 +96,8 @@ private:
   void take_transition(const SchedTransition &record);
   void write_until(uint64_t time);
   void write(const Waiting &waiting);
+  void start_blackout(uint64_t time, ftrace_blackout what);
+  void end_blackout(uint64_t time, uint64_t lost, ftrace_blackout what);
   void find_first();
 
   std::optional<RingBuffer> ring_;
@@ -109,6 +111,7 @@ private:
   uint64_t now_ = 0;            ///< ns: when that was, by which records have their whole time
   uint64_t settled_ = 0;
   bool paused_ = false; ///< nothing is written
+  uint32_t dark_ = 0;   ///< kinds of blackouts that hide states and have not ended: a bit for each
   CpuCount late_;
 };
 
