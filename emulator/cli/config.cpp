@@ -8,6 +8,7 @@
 #include "emulator/base/small_file.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -199,8 +200,8 @@ std::vector<std::string> config_files() {
     directory = base;
   else if (!sudo && home && home[0] == '/')
     directory = std::string(home) + "/.config";
-  else if (const std::string of_user = calling_user().home; !of_user.empty())
-    directory = of_user + "/.config";
+  else if (const passwd *user = getpwuid(geteuid())) // who called sudo: root was given up
+    directory = std::string(user->pw_dir) + "/.config";
   if (!directory.empty())
     files.push_back(directory + "/ovnitrace/config");
   return files;

@@ -36,6 +36,23 @@ TEST_F(Stat, PrintsASummaryAndKeepsNothing) {
   EXPECT_TRUE(names_in(scratch()).empty());
 }
 
+TEST_F(Stat, ASummaryThatCannotBeWrittenIsReported) {
+  const std::string place = path("gone");
+  ASSERT_TRUE(std::filesystem::create_directory(place));
+  chmod(place.c_str(), 0777);
+  Outcome outcome =
+      run(stat({"-o", place + "/out", "--", "sh", "-c", "rmdir " + place + "; exit 7"}));
+  EXPECT_EQ(outcome.status(), 7) << "the program's";
+  EXPECT_NE(outcome.err.find("cannot create "), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("ovnitrace: \n"), std::string::npos) << outcome.err;
+  Command full = stat({"-o", "-", "--", "true"});
+  full.argv = {"sh", "-c",  "exec \"$@\" >/dev/full", "sh", full.argv[0], "stat", "-o", "-",
+               "--", "true"};
+  outcome = run(full);
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find("cannot write to standard output"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Stat, JsonIsThatOfInfo) {
   const Outcome outcome = run(stat({"--json", "--", installed("sample")}));
   EXPECT_EQ(outcome.status(), 0);

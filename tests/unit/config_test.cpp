@@ -119,6 +119,14 @@ TEST_F(Config, RootUnderSudoDoesNotReadTheFileOfTheUser) {
   setenv("SUDO_UID", "1000", 1);
   const std::vector<std::string> files = config_files();
   EXPECT_EQ(files.size(), geteuid() == 0 ? 1u : 2u);
+  if (geteuid() == 0) { // a command that has given up root
+    ASSERT_EQ(seteuid(65534), 0);
+    const std::vector<std::string> of_user = config_files();
+    ASSERT_EQ(seteuid(0), 0);
+    ASSERT_EQ(of_user.size(), 2u);
+    EXPECT_TRUE(of_user[1].ends_with("/.config/ovnitrace/config")) << of_user[1];
+    EXPECT_FALSE(of_user[1].starts_with("/root")) << of_user[1];
+  }
   unsetenv("SUDO_UID");
   unsetenv("XDG_CONFIG_HOME");
 }

@@ -138,6 +138,12 @@ TEST_F(CgroupTree, NamesOfDockerAndPodmanAreLookedUpInTheirFiles) {
             Paths{"/system.slice/docker-" + docker + ".scope 2"});
   EXPECT_EQ(found(cgroup_of_container("db", lib)),
             Paths{"/machine.slice/libpod-" + podman + ".scope 2"});
+  EXPECT_EQ(found(cgroup_of_container("brief", lib)), Paths());
+  std::ofstream(lib + "/containers/storage/overlay-containers/volatile-containers.json")
+      << R"([{"id":")" << podman << R"(","names":["brief"]}])";
+  EXPECT_EQ(found(cgroup_of_container("brief", lib)),
+            Paths{"/machine.slice/libpod-" + podman + ".scope 2"})
+      << "podman run --rm";
   std::ofstream(lib + "/docker/containers/" + docker + "/config.v2.json") << "{";
   EXPECT_EQ(found(cgroup_of_container("web", lib)), Paths());
   fs::remove_all(lib);

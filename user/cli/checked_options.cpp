@@ -106,6 +106,10 @@ void check_target(const RecordOptions &options) {
                 kExitUsage);
   if (!options.command.empty() && !options.pids.empty())
     throw Error("either a program after -- or -p PID, not both", kExitUsage);
+  if (!options.command.empty() && !options.selection.tids.empty() && !options.all)
+    throw Error("-t names threads that run already, and a program after -- has none yet: give -p, "
+                "or -t without a program",
+                kExitUsage);
   if (options.command.empty() && !options.user.empty())
     throw Error("-u NAME runs a program as another user: give a program after --", kExitUsage);
   if (!options.children && options.pids.empty())

@@ -17,7 +17,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -199,8 +201,10 @@ void add_ctl(App app) {
       line += " " + text;
     if (arguments->json)
       line += " --json";
-    fmt::print("{}", control::ask(arguments->where, line));
-    std::fflush(stdout);
+    const std::string answer = control::ask(arguments->where, line);
+    if (std::fwrite(answer.data(), 1, answer.size(), stdout) != answer.size() ||
+        std::fflush(stdout) != 0)
+      throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
     return 0;
   });
 }

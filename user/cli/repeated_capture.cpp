@@ -119,7 +119,9 @@ RepeatedResult record_apart(const RecordOptions &options) {
 
 /// As the user: a pattern of names must not show what only root may see.
 std::vector<std::string> words_of(const std::string &command) {
-  const EffectiveIdentity as_user(calling_user());
+  const Identity user = calling_user();
+  set_environment(user); // ~ and $HOME are the user's, as when the programs run
+  const EffectiveIdentity as_user(user);
   wordexp_t expanded{};
   const int error = wordexp(command.c_str(), &expanded, WRDE_NOCMD | WRDE_UNDEF);
   std::vector<std::string> words;

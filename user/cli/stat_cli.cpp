@@ -25,7 +25,9 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,10 +47,12 @@ struct Arguments {
 };
 
 void write_out(const std::string &text, const std::string &output) {
-  if (output.empty() || output == "-")
-    std::fwrite(text.data(), 1, text.size(), output.empty() ? stderr : stdout);
-  else
-    write_text_file(OutputPlace(output), text);
+  if (!output.empty() && output != "-")
+    return write_text_file(OutputPlace(output), text);
+  std::FILE *const file = output.empty() ? stderr : stdout;
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
+    throw Error(fmt::format("cannot write to standard {}: {}", output.empty() ? "error" : "output",
+                            std::strerror(errno)));
 }
 
 /// Returns the columns of where the summary goes.
@@ -170,8 +174,9 @@ int stat(const Arguments &arguments) {
     print_summary(options.directory, arguments);
   } catch (const Error &error) { // what is missing may be the reason
     print_text(error.what());
-    print_text(result.missing);
-    return error.status();
+    if (!result.missing.empty())
+      print_text(result.missing);
+    return result.exit_status ? result.exit_status : error.status();
   }
   if (!result.missing.empty())
     print_text(result.missing);

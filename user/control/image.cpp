@@ -18,7 +18,8 @@ namespace ovnitrace::control {
 
 namespace {
 
-constexpr uint64_t kMostBytes = 1u << 30; // of the sections that are looked into
+constexpr uint64_t kMostBytes = 1u << 30;       // of the sections that are looked into
+constexpr uint64_t kMostNameBytes = 256u << 20; // of the names of functions
 constexpr size_t kMostFunctions = 4 << 20;
 constexpr size_t kMostName = 1 << 14;
 
@@ -38,7 +39,7 @@ private:
 
   Image &image_;
   Elf *const elf_;
-  uint64_t bytes_left_ = kMostBytes;
+  uint64_t bytes_left_ = kMostBytes, names_left_ = kMostNameBytes;
   std::string build_id_; ///< hexadecimal
 };
 
@@ -94,8 +95,12 @@ void Reader::read_symbols(Elf_Scn *section, const GElf_Shdr &header) {
     if (type != STT_FUNC && type != STT_GNU_IFUNC)
       continue;
     const char *name = elf_strptr(elf_, header.sh_link, symbol.st_name);
-    if (!name || !*name || strnlen(name, kMostName) == kMostName)
+    const size_t length = name ? strnlen(name, kMostName) : 0;
+    if (length == 0 || length == kMostName)
       continue;
+    if (length > names_left_) // any number of symbols may have one long name
+      return;
+    names_left_ -= length;
     if (type == STT_GNU_IFUNC)
       image_.indirect.push_back({name, symbol.st_value, symbol.st_size});
     else

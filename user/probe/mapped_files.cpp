@@ -4,7 +4,9 @@
 #include "emulator/base/regular_file.h"
 #include "user/probe/probe.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -32,11 +34,15 @@ Mapping parse(const std::string &line) {
 }
 
 /// Opens the mapped file itself (/proc/PID/map_files) or, without the permission, the file of that
-/// name.
-UniqueFd open_mapped(uint32_t pid, const Mapping &mapping) {
-  if (UniqueFd fd = open_regular(fmt::format("/proc/{}/map_files/{}", pid, mapping.range)))
+/// name in the root directory of the process.
+UniqueFd open_mapped(uint32_t pid, const Mapping &mapping, uint64_t start, uint64_t end) {
+  // The range of a line is padded with zeros, and that of the link is not.
+  if (UniqueFd fd = open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end)))
     return fd;
-  return open_regular(fmt::format("/proc/{}/root{}", pid, mapping.path));
+  const UniqueFd root(
+      open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat status = {};
+  return root ? open_inside(root.get(), mapping.path, status) : UniqueFd();
 }
 
 } // namespace
@@ -55,7 +61,7 @@ std::vector<MappedFile> mapped_files(uint32_t pid) {
     char *dash = nullptr;
     const uint64_t start = std::strtoull(mapping.range.c_str(), &dash, 16);
     const uint64_t end = *dash ? std::strtoull(dash + 1, nullptr, 16) : start;
-    if (UniqueFd fd = open_mapped(pid, mapping))
+    if (UniqueFd fd = open_mapped(pid, mapping, start, end))
       files.push_back({mapping.path, std::move(fd), start,
                        std::strtoull(mapping.offset.c_str(), nullptr, 16), end - start});
   }

@@ -3,12 +3,14 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/regular_file.h"
 #include "emulator/base/unique_fd.h"
 #include "user/launch/signals.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ constexpr size_t kMostBytes = 1 << 20;         // of the list
 constexpr uint64_t kPatience = 10'000'000'000; // ns
 
 /// In the child. A session of its own keeps our terminal out of its reach.
-[[noreturn]] void run_loader(const std::string &interpreter, const std::string &program,
+[[noreturn]] void run_loader(int loader, const std::string &interpreter, const std::string &program,
                              const Identity &identity, int list) {
   constexpr int kFailed = 127;
   try {
@@ -37,11 +39,24 @@ constexpr uint64_t kPatience = 10'000'000'000; // ns
   } catch (const Error &) {
     _exit(kFailed);
   }
+  const char *const argv[] = {interpreter.c_str(), "--list", program.c_str(), nullptr};
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  fcntl(loader, F_SETFD, 0); // a script is read by its interpreter
   if (dup2(null, STDIN_FILENO) >= 0 && dup2(list, STDOUT_FILENO) >= 0 &&
       dup2(null, STDERR_FILENO) >= 0)
-    execl(interpreter.c_str(), interpreter.c_str(), "--list", program.c_str(), nullptr);
+    fexecve(loader, const_cast<char *const *>(argv), environ);
   _exit(kFailed);
+}
+
+/// Opens the loader if only root can change it: any program can name any file as its loader, and
+/// may only be examined.
+UniqueFd open_loader(const std::string &interpreter) {
+  UniqueFd loader = open_regular(interpreter);
+  struct stat status = {};
+  if (!loader || fstat(loader.get(), &status) != 0 || status.st_uid != 0 ||
+      status.st_mode & (S_IWGRP | S_IWOTH))
+    return UniqueFd();
+  return loader;
 }
 
 /// What comes until the end of the file, or until it is too much or takes too long.
@@ -82,14 +97,15 @@ std::vector<std::string> listed_libraries(const std::string &list) {
 
 std::vector<std::string> needed_libraries(const std::string &interpreter,
                                           const std::string &program, const Identity &identity) {
+  const UniqueFd loader = open_loader(interpreter);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
+  if (!loader || pipe2(ends, O_CLOEXEC) != 0)
     return {};
   const UniqueFd list(ends[0]);
   UniqueFd writer(ends[1]);
   const pid_t child = fork();
   if (child == 0)
-    run_loader(interpreter, program, identity, writer.get());
+    run_loader(loader.get(), interpreter, program, identity, writer.get());
   writer = UniqueFd();
   if (child < 0)
     return {};

@@ -11,8 +11,8 @@ namespace ovnitrace {
 
 /// Returns the paths of the libraries. It runs `interpreter --list program`, which maps the
 /// libraries and executes nothing of them, as the user who will run the program and in our
-/// environment. Empty if the loader fails or takes too long: the file is the user's, and may have
-/// been made to keep us busy.
+/// environment. Empty if the loader fails or takes too long, or if others than root can change it:
+/// the file is the user's, and may have been made to harm us.
 std::vector<std::string> needed_libraries(const std::string &interpreter,
                                           const std::string &program, const Identity &identity);
 

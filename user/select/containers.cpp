@@ -30,18 +30,19 @@ json parsed(const std::string &path) {
 
 /// Returns the id of a container of podman, from its list; empty: it has none of this name.
 std::string podman_id(const std::string &name, const std::string &var_lib) {
-  for (const char *driver : {"overlay", "vfs", "btrfs", "zfs"}) {
-    const json list =
-        parsed(fmt::format("{}/containers/storage/{}-containers/containers.json", var_lib, driver));
-    if (!list.is_array())
-      continue;
-    for (const json &one : list) {
-      const json names = one.is_object() ? one.value("names", json::array()) : json::array();
-      if (std::find(names.begin(), names.end(), json(name)) != names.end() && one.contains("id") &&
-          one["id"].is_string())
-        return one["id"];
+  for (const char *driver : {"overlay", "vfs", "btrfs", "zfs"})
+    for (const char *kept : {"", "volatile-"}) { // with `podman run --rm`
+      const json list = parsed(fmt::format("{}/containers/storage/{}-containers/{}containers.json",
+                                           var_lib, driver, kept));
+      if (!list.is_array())
+        continue;
+      for (const json &one : list) {
+        const json names = one.is_object() ? one.value("names", json::array()) : json::array();
+        if (std::find(names.begin(), names.end(), json(name)) != names.end() &&
+            one.contains("id") && one["id"].is_string())
+          return one["id"];
+      }
     }
-  }
   return "";
 }
 
