@@ -100,6 +100,7 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
                    {"pid", thread.pid},
                    {"node", thread.host},
                    {"name", thread.name},
+                   {"birth", thread.birth},
                    {"slices", packed.slices},
                    {"start", packed.start}});
     if (thread.tid == thread.pid && !lines[t].empty())
@@ -117,12 +118,12 @@ Json cpus(const Catalog &catalog) {
   return all;
 }
 
-/// Returns the names of the chains of --control, by their numbers in regions.
+/// Returns the names of the chains of --control, by host and by their numbers in regions.
 Json chains(const Catalog &catalog) {
+  Json all = Json::array();
   for (const HostInfo &host : catalog.hosts)
-    if (!host.chains.empty())
-      return host.chains;
-  return Json::array();
+    all.push_back(host.chains);
+  return all;
 }
 
 Json untraced(const PackedTrace &trace) {
@@ -186,6 +187,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"alarm", css(palette::kAlarm)},
           {"threads", threads(input, trace)},
           {"cpus", cpus(input.catalog)},
+          {"cpu_count", cpu_count(input.info, input.catalog)},
           {"untraced", untraced(trace)},
           {"chains", chains(input.catalog)},
           {"marks", marks(input)},

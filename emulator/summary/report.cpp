@@ -3,6 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
+#include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 
 #include <fmt/format.h>
@@ -58,10 +59,11 @@ size_t threads_of(const ReportInput &input) {
 }
 
 size_t processes_of(const ReportInput &input) {
-  std::set<std::pair<uint32_t, uint32_t>> processes;
-  for (size_t t = 0; t < input.catalog.threads.size(); t++)
+  const std::vector<uint32_t> mains = main_threads(input.catalog);
+  std::set<uint32_t> processes;
+  for (size_t t = 0; t < mains.size(); t++)
     if (input.summary.shown[t])
-      processes.emplace(input.catalog.threads[t].host, input.catalog.threads[t].pid);
+      processes.insert(mains[t]);
   return processes.size();
 }
 

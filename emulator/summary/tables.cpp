@@ -142,10 +142,11 @@ private:
     constexpr size_t kLongest = 72; // characters
     Table table({"PROCESS", "COMMAND LINE"}, 2);
     const std::vector<std::string_view> lines = command_lines(catalog_);
-    std::set<std::pair<uint32_t, std::string_view>> shown; // pid, text
+    std::set<std::tuple<uint32_t, uint32_t, std::string_view>> shown; // host, pid, text
     for (size_t t = 0; t < lines.size(); t++) {
       const uint32_t pid = catalog_.threads[t].pid;
-      if (!summary_.shown[t] || lines[t].empty() || !shown.emplace(pid, lines[t]).second)
+      if (!summary_.shown[t] || lines[t].empty() ||
+          !shown.emplace(catalog_.threads[t].host, pid, lines[t]).second)
         continue;
       if (!is_full(shown.size() - 1))
         table.add({std::to_string(pid), short_line(std::string(lines[t]), kLongest)});

@@ -8,6 +8,7 @@
 #include "emulator/input/thread_group.h"
 #include "emulator/models/user_thread.h"
 #include "emulator/slices/slicer.h"
+#include "emulator/summary/groups.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -50,14 +51,12 @@ Cell TraceTables::cpu_number(uint32_t cpu) const {
 }
 
 void TraceTables::put_names() {
-  std::string process;
+  const std::vector<uint32_t> mains = main_threads(catalog_);
   for (uint32_t t = 0; t < catalog_.threads.size(); t++) {
     const ThreadInfo &thread = catalog_.threads[t];
-    const ThreadInfo *before = t ? &catalog_.threads[t - 1] : nullptr;
-    if (!before || before->host != thread.host || before->pid != thread.pid)
-      process = printable_line(thread.name); // the main thread is the first
     if (!kept_[t])
       continue;
+    const std::string process = printable_line(catalog_.threads[mains[t]].name);
     const std::string name = printable_line(thread.name),
                       host = printable_line(catalog_.hosts[thread.host].name);
     static const Cgroup unknown = {};

@@ -308,7 +308,10 @@ test('a drag on the axis selects a range', () => {
   assert.equal(app.range, null);
   const captured = [];
   axis.setPointerCapture = id => captured.push(id);
-  axis.fire('pointerdown', {offsetX: 250, pointerId: 8});
+  axis.fire('pointerdown', {offsetX: 230, pointerId: 7, button: 2});
+  axis.fire('pointermove', {offsetX: 260});
+  assert.equal(app.range, null, 'the right button selects nothing');
+  axis.fire('pointerdown', {offsetX: 250, pointerId: 8, button: 0});
   axis.fire('pointermove', {offsetX: 290});
   axis.fire('pointerup');
   axis.fire('pointermove', {offsetX: 400});

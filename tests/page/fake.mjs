@@ -45,14 +45,14 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
       if (slice.state < STATES.length)
         time_ns[STATES[slice.state]] += slice.length;
     }
-    summaries.push({tid: thread.tid, node: thread.node ?? 0, time_ns,
+    summaries.push({tid: thread.tid, node: thread.node ?? 0, birth_ns: thread.birth ?? 0, time_ns,
                     wakeup_latency_ns: thread.latency ?? {count: 0}});
   }
   const all = {
     from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
     slices: columns.kind.length,
-    threads: threads.map(({tid, pid, node = 0, name, start = 0, slices}) =>
-        ({tid, pid, node, name, start, slices: slices.length})),
+    threads: threads.map(({tid, pid, node = 0, name, birth = 0, start = 0, slices}) =>
+        ({tid, pid, node, name, birth, start, slices: slices.length})),
     ...header,
   };
   const told = {nodes: ['one', 'two'], threads: summaries, processes: [], ...summary};

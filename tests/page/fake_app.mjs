@@ -42,7 +42,7 @@ export const THREADS = [
 const HEADER = {
   cpus: [{index: 0, node: 0}, {index: 1, node: 0}, {index: 0, node: 1}],
   calls: ['read', 'futex'], places: ['', 'lock.c:5'], untraced: [{tid: 77, name: 'other'}, {tid: 0, name: 'swapper'}],
-  chains: ['start:interactive'], series: ['#112233', '#ddeeff'], alarm: '#ff0000',
+  chains: [['start:interactive'], []], series: ['#112233', '#ddeeff'], alarm: '#ff0000',
   reasons: ['none', 'preempted', 'blocked', 'waits for', 'exited'],
   reason_names: ['none', 'preempted', 'blocked', 'waits', 'exited'],
   contexts: ['by a thread', 'in an interrupt'], context_names: ['task', 'irq'],

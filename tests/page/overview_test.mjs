@@ -25,11 +25,11 @@ test('a place of the overview is a time of the whole run', () => {
   view.set(1200, 1400);
   assert.equal(part.timeAt({offsetX: 210}), 1000);
   assert.equal(part.timeAt({offsetX: 310}), 1250);
-  part.press({offsetX: 310}); // in the marked part: it is held where it was taken
+  part.press({offsetX: 310, button: 0}); // in the marked part: it is held where it was taken
   assert.deepEqual([view.from, view.to], [1200, 1400]);
   part.drag({offsetX: 330});
   assert.deepEqual([view.from, view.to], [1250, 1450]);
-  part.press({offsetX: 530}); // outside: its middle comes there
+  part.press({offsetX: 530, button: 0}); // outside: its middle comes there
   assert.deepEqual([view.from, view.to], [1700, 1900]);
 });
 
@@ -107,11 +107,18 @@ test('the overview is pressed and dragged, and only while a button is held', () 
   const captured = [];
   overview.setPointerCapture = id => captured.push(id);
   app.view.set(1100, 1300);
-  overview.fire('pointerdown', {offsetX: 250, pointerId: 4}); // 1100: the left end of what is visible
+  overview.fire('pointermove', {offsetX: 400, buttons: 1}); // a drag that began elsewhere
+  overview.fire('pointerdown', {offsetX: 400, pointerId: 3, button: 2});
+  overview.fire('pointermove', {offsetX: 410, buttons: 2});
+  assert.deepEqual([app.view.from, app.view.to, captured], [1100, 1300, []]);
+  overview.fire('pointerdown', {offsetX: 250, pointerId: 4, button: 0}); // 1100: the left end of what is visible
   overview.fire('pointermove', {offsetX: 290, buttons: 1});
   assert.deepEqual([app.view.from, app.view.to, captured], [1200, 1400, [4]]);
   overview.fire('pointermove', {offsetX: 330, buttons: 0});
   assert.deepEqual([app.view.from, app.view.to], [1200, 1400]);
-  overview.fire('pointerdown', {offsetX: 370}); // 1400: the right end
+  overview.fire('pointerup', {});
+  overview.fire('pointermove', {offsetX: 330, buttons: 1});
+  assert.deepEqual([app.view.from, app.view.to], [1200, 1400], 'it was let go');
+  overview.fire('pointerdown', {offsetX: 370, button: 0}); // 1400: the right end
   assert.deepEqual([app.view.from, app.view.to], [1200, 1400]);
 });

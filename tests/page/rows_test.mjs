@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Rows} from '../../emulator/report/page/rows.js';
-import {StateSums} from '../../emulator/report/page/sums.js';
 import {COOLING, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
 import {makeTrace} from './fake.mjs';
 
@@ -21,7 +20,7 @@ const THREADS = [
 ];
 const make = (threads = THREADS, extra = {}) => {
   const trace = makeTrace(threads, extra);
-  return new Rows(trace, new StateSums(trace));
+  return new Rows(trace);
 };
 const texts = rows => rows.list.map(row => row.type === 'thread' ? row.thread :
     row.type === 'process' ? row.process.name + ' ' + row.count :
@@ -96,10 +95,10 @@ test('a thread with the tid of another, on another node or later, has its own ti
   const rows = make();
   assert.equal(rows.shown[0].summary.time_ns.running, 100);
   assert.equal(rows.shown[3].summary.time_ns.running, 400);
-  const again = make([...THREADS, {tid: 12, pid: 10, node: 1, name: 'x', slices: lived(7, 0, 0)},
-                      {tid: 12, pid: 10, node: 1, name: 'y', slices: lived(9, 0, 0)}]);
-  assert.equal(again.shown[5].summary.time_ns.running, 7);
-  assert.equal(again.shown[6].summary.time_ns.running, 9);
+  const again = make([...THREADS, {tid: 12, pid: 10, node: 1, name: 'x', birth: 100, slices: lived(7, 0, 5)},
+                      {tid: 12, pid: 10, node: 1, name: 'y', birth: 200, slices: lived(7, 0, 9)}]);
+  // They ran equally long.
+  assert.deepEqual(again.shown.slice(5).map(({summary}) => summary.time_ns.warming), [5, 9]);
 });
 
 test('processes of a whole machine are in the order of info, by node', () => {
@@ -135,7 +134,7 @@ test('a folded process hides its threads until one is shown again', () => {
 test('rows are grouped by cgroup, each group below a head that folds', () => {
   const trace = makeTrace(THREADS), cgroups = ['/b', '/b', '/a', '/b', null];
   trace.summary.threads.forEach((thread, n) => thread.cgroup = cgroups[n]);
-  const rows = new Rows(trace, new StateSums(trace));
+  const rows = new Rows(trace);
   rows.sort = 'cgroup';
   rows.build();
   assert.deepEqual(texts(rows), ['/a 1', 2, '/b 2', 0, 1, '/b 1', 3, 'cgroup not known 1', 4], 'each node has its own');

@@ -61,6 +61,8 @@ test('sections nest, and the end of one ends those within it', () => {
     {start: 10, number: 1, depth: 0, end: 60}, {start: 70, number: 3, depth: 0, end: 900}]);
   assert.deepEqual(sections.pointsOf(2).map(eventName), ['user event 3: 4, 6']);
   assert.equal(eventName(event(0, 1, 9)), 'ipoint 4');
+  const many = Array.from({length: 200000}, (_, n) => event(n, 0xd9, 1));
+  assert.equal(new Sections({to: 900, events: new Map([[2, many]])}).of(2).length, 512);
   assert.deepEqual(sections.of(3), []);
   assert.deepEqual(sections.pointsOf(3), []);
 });

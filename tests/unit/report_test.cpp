@@ -239,7 +239,8 @@ TEST_F(PageReport, TheHeaderHasTheStatesInWordsAndColours) {
   EXPECT_EQ(header["alarm"], "#ff00ff");
   EXPECT_EQ(header["series"][0], "#56b4e9");
   EXPECT_EQ(header["series"].size(), 12u);
-  EXPECT_EQ(header["chains"], json::array());
+  EXPECT_EQ(header["chains"], json::parse("[[]]")) << "by host";
+  EXPECT_EQ(header["cpu_count"], header["cpus"].size());
   EXPECT_EQ(header["grain"], 0);
   EXPECT_EQ(header["coarse_threads"], 0);
   EXPECT_EQ(header["slices"], 1);
@@ -254,7 +255,8 @@ TEST_F(PageReport, TheHeaderHasTheThreadsAndTheirCommandLines) {
   cpu.dispatch(1).at(150).sleep(1, 12).dispatch(2).at(200).stop();
   const json threads = page().header["threads"];
   ASSERT_EQ(threads.size(), 2u);
-  EXPECT_EQ(threads[0], json::parse(R"({"tid": 11, "pid": 11, "node": 0, "name": "a", "slices": 2,
+  EXPECT_EQ(threads[0],
+            json::parse(R"({"tid": 11, "pid": 11, "node": 0, "name": "a", "birth": 0, "slices": 2,
                                         "start": 0, "command_line": "a -x"})"));
   EXPECT_EQ(threads[1]["tid"], 12);
   EXPECT_FALSE(threads[1].contains("command_line")) << "the process's is the main thread's";

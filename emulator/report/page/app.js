@@ -54,7 +54,7 @@ export class App {
     this.sections = new Sections(trace);
     this.regions = new Regions(trace);
     this.colors = new Colors(trace.header);
-    this.rows = new Rows(trace, this.sums);
+    this.rows = new Rows(trace);
     this.painter = new Painter(trace, this.sums, this.runs, this.colors);
     this.selected = null; // {thread, slice}
     this.range = null;    // {from, to}

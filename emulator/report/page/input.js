@@ -77,6 +77,8 @@ export function handleAxis(app) {
   const {canvas} = app.axis;
   let start = null;
   canvas.addEventListener('pointerdown', event => {
+    if (event.button !== 0)
+      return;
     canvas.setPointerCapture(event.pointerId);
     start = app.timeline.timeAt(event.offsetX);
   });
@@ -84,7 +86,8 @@ export function handleAxis(app) {
     if (start !== null)
       app.setRange({from: start, to: app.timeline.timeAt(event.offsetX)});
   });
-  canvas.addEventListener('pointerup', () => start = null);
+  for (const type of ['pointerup', 'pointercancel'])
+    canvas.addEventListener(type, () => start = null);
 }
 
 export function handleKeys(app) {

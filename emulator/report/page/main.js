@@ -23,7 +23,7 @@ function showHead(trace) {
       summary.lost ? counted(summary.lost, 'event') + ' lost' : 'no event lost';
   byId('about').textContent = [
     summary.host, duration(summary.duration_ns), counted(summary.threads.length, 'thread'),
-    counted(trace.cpus.length, 'CPU'), counted(summary.events, 'event'), lost,
+    counted(trace.header.cpu_count ?? trace.cpus.length, 'CPU'), counted(summary.events, 'event'), lost,
   ].filter(text => text).join(' · ');
   const {sentences, advice} = summary.answer;
   byId('answer').textContent = [sentences, advice].filter(text => text).join('\n');

@@ -11,8 +11,11 @@ export class Overview {
   constructor(app) {
     this.app = app;
     this.canvas = document.getElementById('overview');
+    this.grip = null; // where the frame is held, while it is
     this.canvas.addEventListener('pointerdown', event => this.press(event));
     this.canvas.addEventListener('pointermove', event => event.buttons && this.drag(event));
+    for (const type of ['pointerup', 'pointercancel'])
+      this.canvas.addEventListener(type, () => this.grip = null);
   }
   get width() {
     return this.app.timeline.width;
@@ -22,12 +25,16 @@ export class Overview {
     return view.least + (event.offsetX - NAMES) / this.width * (view.most - view.least);
   }
   press(event) {
+    if (event.button !== 0)
+      return;
     this.canvas.setPointerCapture(event.pointerId);
     const {view} = this.app, time = this.timeAt(event);
     this.grip = time >= view.from && time <= view.to ? time - view.from : view.span / 2;
     this.drag(event);
   }
   drag(event) {
+    if (this.grip === null)
+      return;
     const {view} = this.app, from = this.timeAt(event) - this.grip;
     view.set(from, from + view.span);
   }
@@ -60,13 +67,14 @@ export class Overview {
   /// Draws how many CPUs were busy, and how many threads waited for one, out of all CPUs.
   drawLoad(context, height) {
     const {trace, colors, view} = this.app, cpus = trace.cpus.length;
+    const there = Math.max(1, trace.header.cpu_count ?? cpus);
     const whole = view.most - view.least, room = height - 10, foot = height - 4;
     const waiting = [];
     for (let n = 0; n < trace.header.load_steps; n += STEPS) {
       const ns = Math.min(STEPS * trace.stepNs, whole - n * trace.stepNs);
       if (ns <= 0)
         break;
-      const sum = row => row.slice(n, n + STEPS).reduce((a, b) => a + b, 0) / ns / Math.max(1, cpus);
+      const sum = row => row.slice(n, n + STEPS).reduce((a, b) => a + b, 0) / ns / there;
       const x = NAMES + n * trace.stepNs / whole * this.width, width = ns / whole * this.width;
       const busy = trace.load.slice(0, cpus).reduce((all, row) => all + sum(row), 0);
       context.fillStyle = colors.css[RUNNING];

@@ -42,6 +42,6 @@ export class Regions {
   }
 
   label(region) {
-    return this.trace.header.chains[region.chain - 1] ?? 'started by ' + region.started_by;
+    return this.trace.header.chains[region.node]?.[region.chain - 1] ?? 'started by ' + region.started_by;
   }
 }

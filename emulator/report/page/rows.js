@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lists the rows of the timeline: CPUs, then threads by process, as searched, sorted and folded.
-import {RUNNING} from './trace.js';
 import {parseDuration} from './format.js';
 import {HEIGHTS} from './layout.js';
 
@@ -20,6 +19,9 @@ const GROUPED = ['process', 'cgroup']; // rows below heads
 /// Matches "cooling>1ms" and "running>=5%".
 const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
 
+/// A tid that was used twice is two threads.
+const keyOf = ({node, tid}, birth = 0) => node + ' ' + tid + ' ' + birth;
+
 function condition(word) {
   const match = CONDITION.exec(word);
   if (!match)
@@ -35,10 +37,10 @@ function condition(word) {
 }
 
 export class Rows {
-  constructor(trace, sums) {
+  constructor(trace) {
     this.trace = trace;
     this.shown = trace.threads.filter(thread => trace.hasSlices(thread.index));
-    this.addSummaries(sums);
+    this.addSummaries();
     this.processes = this.groups();
     if (trace.summary.all_threads)
       this.orderAsInfo();
@@ -55,19 +57,12 @@ export class Rows {
 
   /// Collects what `info` says of each thread, by tid and birth, and the times by which rows are
   /// sorted.
-  addSummaries(sums) {
+  addSummaries() {
     const byKey = new Map();
-    for (const thread of this.trace.summary.threads) {
-      const key = thread.node + ' ' + thread.tid;
-      byKey.set(key, [...(byKey.get(key) ?? []), thread]);
-    }
-    for (const thread of this.shown) {
-      const same = byKey.get(thread.node + ' ' + thread.tid) ?? [];
-      const running = sums.times(thread.index, this.trace.from, this.trace.to)[RUNNING];
-      // A tid that was used twice is two threads.
-      thread.summary = same.length < 2 ? same[0] :
-          same.find(one => Math.abs(one.time_ns.running - running) < 1) ?? same[0];
-    }
+    for (const thread of this.trace.summary.threads)
+      byKey.set(keyOf(thread, thread.birth_ns), thread);
+    for (const thread of this.shown)
+      thread.summary = byKey.get(keyOf(thread, thread.birth));
   }
 
   groups() {

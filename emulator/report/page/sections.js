@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the sections and events that the program logged, by thread.
 
+const MOST_NESTED = 512; // as in info
 const SECTION_STARTS = 0xd9, SECTION_ENDS = 0xe9, IPOINT = 0x01;
 
 export function eventName(event) {
@@ -17,16 +18,19 @@ export class Sections {
       const open = [], done = [], points = [];
       for (const event of events) {
         if (event.code === SECTION_STARTS) {
-          open.push({start: event.time, number: event.par2, depth: open.length});
+          if (open.length < MOST_NESTED)
+            open.push({start: event.time, number: event.par2, depth: open.length});
         } else if (event.code === SECTION_ENDS) {
           const last = open.findLastIndex(section => section.number === event.par2);
           if (last >= 0)
-            done.push(...open.splice(last).map(section => ({...section, end: event.time})));
+            for (const section of open.splice(last))
+              done.push({...section, end: event.time});
         } else {
           points.push(event);
         }
       }
-      done.push(...open.map(section => ({...section, end: trace.to})));
+      for (const section of open)
+        done.push({...section, end: trace.to});
       this.byThread.set(thread, done);
       this.points.set(thread, points);
     }

@@ -292,7 +292,7 @@ export class Timeline {
       context.fillText(folded ? '▸' : '▾', 8, y + row.height / 2);
       const isProcess = row.type === 'process' && row.process.pid !== undefined; // else a cgroup
       name = row.type === 'head' ? 'CPUs' : row.process.name || 'process ' + row.process.pid;
-      note = row.type === 'head' ? String(trace.cpus.length) :
+      note = row.type === 'head' ? String(trace.header.cpu_count ?? trace.cpus.length) :
           (isProcess ? this.side(row.process.node) + 'pid ' + row.process.pid + ' · ' : '') + row.count + (row.count === 1 ? ' thread' : ' threads');
       x = 22;
       if (isProcess)
