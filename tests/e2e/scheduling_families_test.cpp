@@ -234,7 +234,12 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatMeetsItsDeadlinesHasNoOverrun) {
   const auto stood_still = [&] {
     return number_after(out, "late") || number_after(out, "overruns");
   };
-  for (int attempt = 0; attempt == 0 || (attempt < 5 && stood_still()); attempt++)
+  // A job that ends only just in time has its budget again without an event.
+  const auto replenished = [&] {
+    return count(events, "server_replenish") == number_after(out, "jobs");
+  };
+  for (int attempt = 0; attempt == 0 || (attempt < 5 && (stood_still() || !replenished()));
+       attempt++)
     events = capture("server", {installed("deadline"), "meet"}, out);
   if (stood_still())
     GTEST_SKIP() << "this machine stands still for longer than a deadline or a budget";
@@ -243,7 +248,7 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatMeetsItsDeadlinesHasNoOverrun) {
   EXPECT_EQ(exhausted.size(), jobs);
   for (const DumpEvent &event : exhausted)
     EXPECT_NE(event.detail("yielded_ns"), "") << event.details;
-  EXPECT_EQ(count(events, "server_replenish"), jobs);
+  EXPECT_TRUE(replenished()) << count(events, "server_replenish") << " of " << jobs;
   EXPECT_EQ(count(events, "task_deadline_miss"), 0u);
   EXPECT_EQ(count(events, "server_create"), 1u);
   EXPECT_EQ(count(events, "server_create", "budget_ns", "12000000"), 1u);
