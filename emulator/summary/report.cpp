@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -59,12 +58,7 @@ size_t threads_of(const ReportInput &input) {
 }
 
 size_t processes_of(const ReportInput &input) {
-  const std::vector<uint32_t> mains = main_threads(input.catalog);
-  std::set<uint32_t> processes;
-  for (size_t t = 0; t < mains.size(); t++)
-    if (input.summary.shown[t])
-      processes.insert(mains[t]);
-  return processes.size();
+  return by_process(input.catalog, input.summary, "running").size();
 }
 
 /// Returns the kind of a buffer as --buffer has it; trace.json has the manual's names.

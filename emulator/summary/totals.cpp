@@ -46,9 +46,10 @@ private:
   }
 
   void put_head() {
-    std::set<std::pair<uint32_t, uint32_t>> processes;
+    const std::vector<uint32_t> mains = main_threads(input_.catalog);
+    std::set<uint32_t> processes; // main threads: a pid can be used again
     for (const uint32_t t : threads_)
-      processes.emplace(input_.catalog.threads[t].host, input_.catalog.threads[t].pid);
+      processes.insert(mains[t]);
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
         human_count(processes.size(), "process", "processes"),

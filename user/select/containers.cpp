@@ -28,21 +28,27 @@ json parsed(const std::string &path) {
   return text ? json::parse(*text, nullptr, false) : json(json::value_t::discarded);
 }
 
-/// Returns the id of a container of podman, from its list; empty: it has none of this name.
+/// Returns the id that a list of podman has for a name; empty: none.
+std::string id_in(const json &list, const std::string &name) {
+  for (const json &one : list.is_array() ? list : json::array()) {
+    const json names = one.is_object() ? one.value("names", json::array()) : json::array();
+    if (std::find(names.begin(), names.end(), json(name)) != names.end() && one.contains("id") &&
+        one["id"].is_string())
+      return one["id"];
+  }
+  return "";
+}
+
+/// Returns the id of a container of podman, from its lists; empty: it has none of this name.
 std::string podman_id(const std::string &name, const std::string &var_lib) {
   for (const char *driver : {"overlay", "vfs", "btrfs", "zfs"})
-    for (const char *kept : {"", "volatile-"}) { // with `podman run --rm`
-      const json list = parsed(fmt::format("{}/containers/storage/{}-containers/{}containers.json",
-                                           var_lib, driver, kept));
-      if (!list.is_array())
-        continue;
-      for (const json &one : list) {
-        const json names = one.is_object() ? one.value("names", json::array()) : json::array();
-        if (std::find(names.begin(), names.end(), json(name)) != names.end() &&
-            one.contains("id") && one["id"].is_string())
-          return one["id"];
-      }
-    }
+    for (const char *kept : {"", "volatile-"}) // with `podman run --rm`
+      if (const std::string id =
+              id_in(parsed(fmt::format("{}/containers/storage/{}-containers/{}containers.json",
+                                       var_lib, driver, kept)),
+                    name);
+          !id.empty())
+        return id;
   return "";
 }
 

@@ -41,18 +41,18 @@ uint32_t Mappings::life(uint32_t pid, uint64_t time) {
 uint32_t Mappings::file(const CodeFile &file, FirstUse use) {
   if (file.path.empty())
     return kNoFile;
-  const auto known = file_numbers_.find(file);
-  if (known == file_numbers_.end() && path_bytes_ + file.path.size() > kMostPathBytes) {
+  if (const auto known = file_numbers_.find(file); known != file_numbers_.end())
+    return known->second;
+  if (path_bytes_ + file.path.size() > kMostPathBytes) {
     left_out_++;
     return kNoFile;
   }
-  const auto [at, added] = file_numbers_.try_emplace(file, uint32_t(files_.size()));
-  if (added) {
-    path_bytes_ += file.path.size();
-    files_.push_back(file);
-    first_uses_.push_back(use);
-  }
-  return at->second;
+  const auto number = uint32_t(files_.size());
+  path_bytes_ += file.path.size();
+  files_.push_back(file);
+  first_uses_.push_back(use);
+  file_numbers_.emplace(file, number);
+  return number;
 }
 
 void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, uint64_t offset,
