@@ -95,6 +95,12 @@ void FamilyTracks::section(const Event &event, uint32_t thread) {
     tracks_.end(track, event.time);
 }
 
+void FamilyTracks::end_sections(uint32_t thread, uint64_t time) {
+  std::vector<uint32_t> &nested = sections_[thread];
+  for (; !nested.empty(); nested.pop_back())
+    tracks_.end({TrackKind::thread, thread}, time);
+}
+
 void FamilyTracks::region(const Event &event) {
   if (event.thread == kNone)
     return;

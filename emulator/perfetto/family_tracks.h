@@ -24,6 +24,8 @@ public:
 
   /// Takes an event in the range, before its effect.
   void event(const Event &event, const System &system);
+  /// Ends the sections of a thread that ends, or of which nothing is known from `time` on.
+  void end_sections(uint32_t thread, uint64_t time);
 
 private:
   void user_event(const Event &event, const System &system);

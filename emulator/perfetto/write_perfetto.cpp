@@ -134,6 +134,8 @@ public:
     else if (slice.state == ThreadState::Unknown && shown_[slice.thread] && slice.length())
       tracks_.slice({TrackKind::unknown, slice.thread}, slice.start, slice.end, "state not known");
     shown_[slice.thread] |= slice.state != ThreadState::Unknown;
+    if (slice.then == ThreadState::Unknown || slice.then == ThreadState::Dead)
+      families_.end_sections(slice.thread, slice.end);
   }
   void on_cpu(const CpuSpan &span) override {
     if (span.what != CpuSpan::What::dark)

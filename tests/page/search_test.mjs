@@ -51,9 +51,32 @@ test('a thread is on the critical path from the start of a segment to before its
   assert.equal(path.at(7, 120), undefined);
 });
 
+const NO_SLICES = {first: [0, 1, 2, 3], start: [0, 0, 0], mixes: new Map()};
+
+test('a section ends where its thread is not known, or ends', () => {
+  const UNKNOWN = 0, RUNNING = 1, DEAD = 3, MIXED = 7;
+  const event = (time, code, par2) => ({time, code, par1: 4, par2});
+  const found = (kinds, events) => new Sections({
+    to: 900, first: [0, kinds.length + 1], start: [5, 100, 200, 300, 400].slice(0, kinds.length + 1),
+    state: slice => kinds[slice], mixes: new Map([[1, [kinds[1] === MIXED ? 9 : 0]]]),
+    events: new Map([[0, events]]),
+  }).of(0);
+  const events = [event(10, 0xd9, 1), event(20, 0xd9, 2), event(150, 0xe9, 2), event(250, 0xd9, 3),
+                  event(260, 0xe9, 1), event(270, 0xe9, 3)];
+  const cut = [{start: 10, number: 1, depth: 0, end: 100}, {start: 20, number: 2, depth: 1, end: 100},
+               {start: 250, number: 3, depth: 0, end: 270}];
+  assert.deepEqual(found([RUNNING, UNKNOWN, RUNNING], events), cut);
+  assert.deepEqual(found([RUNNING, MIXED, RUNNING], events), cut);
+  assert.deepEqual(found([UNKNOWN, RUNNING, RUNNING], events), [
+    {start: 20, number: 2, depth: 1, end: 150}, {start: 10, number: 1, depth: 0, end: 260},
+    {start: 250, number: 3, depth: 1, end: 260}]);
+  assert.deepEqual(found([RUNNING, RUNNING, DEAD], events.slice(0, 2)), [
+    {start: 10, number: 1, depth: 0, end: 200}, {start: 20, number: 2, depth: 1, end: 200}]);
+});
+
 test('sections nest, and the end of one ends those within it', () => {
   const event = (time, code, par2) => ({time, code, par1: 4, par2});
-  const sections = new Sections({to: 900, events: new Map([[2, [
+  const sections = new Sections({...NO_SLICES, to: 900, events: new Map([[2, [
     event(10, 0xd9, 1), event(20, 0xd9, 2), event(30, 0xd9, 1), event(40, 0xe9, 2), event(45, 0xe9, 7),
     event(50, 0x39, 6), event(60, 0xe9, 1), event(70, 0xd9, 3)]]])});
   assert.deepEqual(sections.of(2), [
@@ -62,7 +85,7 @@ test('sections nest, and the end of one ends those within it', () => {
   assert.deepEqual(sections.pointsOf(2).map(eventName), ['user event 3: 4, 6']);
   assert.equal(eventName(event(0, 1, 9)), 'ipoint 4');
   const many = Array.from({length: 200000}, (_, n) => event(n, 0xd9, 1));
-  assert.equal(new Sections({to: 900, events: new Map([[2, many]])}).of(2).length, 512);
+  assert.equal(new Sections({...NO_SLICES, to: 900, events: new Map([[2, many]])}).of(2).length, 512);
   assert.deepEqual(sections.of(3), []);
   assert.deepEqual(sections.pointsOf(3), []);
 });

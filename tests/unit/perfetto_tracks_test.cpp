@@ -52,6 +52,21 @@ TEST_F(PerfettoTracks, TheEndOfASectionEndsThoseWithinIt) {
       << "what started before is nothing";
 }
 
+TEST_F(PerfettoTracks, ASectionEndsWhereItsThreadIsNotKnownOrEnds) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 12, 12, "b").dispatch(1);
+  user(cpu.at(110), 13, 1);
+  user(cpu.at(120), 13, 2);
+  cpu.at(130).blackout_start().at(140).blackout_end(1).dispatch(2);
+  user(cpu.at(150), 13, 3);
+  cpu.at(160).end(2).at(170).dispatch(1);
+  user(cpu.at(180), 14, 1); // its start was before the loss
+  cpu.at(200).stop();
+  EXPECT_EQ(texts(exported().slices),
+            (Texts{"120-130 thread 11: section 2", "110-130 thread 11: section 1",
+                   "130-140 Blackouts/CPU 0: events are missing", "150-160 thread 12: section 3",
+                   "130-170 thread 11/unknown: state not known"}));
+}
+
 TEST_F(PerfettoTracks, RegionsHaveTheNamesOfTheirChains) {
   const auto region = [](uint32_t event, uint32_t chain, uint32_t type, uint32_t flags = 0) {
     return event << FTRACE_REGION_EVENT_SHIFT | chain << FTRACE_REGION_CHAIN_SHIFT |

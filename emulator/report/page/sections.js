@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the sections and events that the program logged, by thread.
+// Finds the sections and events that the program logged, by thread. A section ends at the latest
+// where its thread ends, or where nothing is known about its thread: its end may be lost.
+
+import {DEAD, UNKNOWN} from './trace.js';
 
 const MOST_NESTED = 512; // as in info
 const SECTION_STARTS = 0xd9, SECTION_ENDS = 0xe9, IPOINT = 0x01;
@@ -10,13 +13,30 @@ export function eventName(event) {
   return 'user event ' + (event.code >> 4) + ': ' + event.par1 + ', ' + event.par2;
 }
 
+/// Returns whether a slice hides what a thread does, or is after its end.
+function hides(trace, slice) {
+  const state = trace.state(slice);
+  return state === UNKNOWN || state === DEAD || trace.mixes.get(slice)?.[UNKNOWN] > 0;
+}
+
 export class Sections {
   constructor(trace) {
     this.byThread = new Map(); // [{start, end, number, depth}]
     this.points = new Map();   // events that start or end none
     for (const [thread, events] of trace.events) {
       const open = [], done = [], points = [];
+      const endAll = time => {
+        for (const section of open.splice(0))
+          done.push({...section, end: time});
+      };
+      let slice = trace.first[thread];
+      const endAllThatEndBy = time => {
+        for (; slice < trace.first[thread + 1] - 1 && trace.start[slice] <= time; slice++)
+          if (hides(trace, slice))
+            endAll(trace.start[slice]);
+      };
       for (const event of events) {
+        endAllThatEndBy(event.time);
         if (event.code === SECTION_STARTS) {
           if (open.length < MOST_NESTED)
             open.push({start: event.time, number: event.par2, depth: open.length});
@@ -29,8 +49,8 @@ export class Sections {
           points.push(event);
         }
       }
-      for (const section of open)
-        done.push({...section, end: trace.to});
+      endAllThatEndBy(trace.to);
+      endAll(trace.to);
       this.byThread.set(thread, done);
       this.points.set(thread, points);
     }
