@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the sections and events that the program logged, by thread. A section ends at the latest
-// where its thread ends, or where nothing is known about its thread: its end may be lost.
+// Finds the sections and events that the program logged, by thread. A section also
+// ends where its thread ends, and where nothing is known about its thread: its end may be lost.
 
 import {DEAD, UNKNOWN} from './trace.js';
 
