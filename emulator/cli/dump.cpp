@@ -78,8 +78,8 @@ A line has four columns and the details, separated by blanks. No column contains
            ran on the CPU
   details  key=value, as many as the event has, separated by blanks
 
-'-' means not known. --pid, --tid and --comm do not remove events that are about a CPU and not
-about a thread. --json prints names unchanged.
+'-' means not known. --pid, --tid and --comm remove EXT_holder, which says who held a CPU. They keep
+other events that are not about a thread. --json prints names unchanged.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still printed.
 

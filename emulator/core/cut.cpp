@@ -3,7 +3,10 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
+#include "emulator/base/printable.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -38,6 +41,23 @@ bool Cut::cuts() const {
   return from > 0 || to != UINT64_MAX || !pids.empty() || !tids.empty() || !comms.empty();
 }
 
+namespace {
+
+/// Returns how the cut chooses threads, as its options: "--tid 99 --comm worker-*".
+std::string chosen_text(const Cut &cut) {
+  std::string text;
+  const auto add = [&](const char *option, const std::string &values) {
+    if (!values.empty())
+      text += (text.empty() ? "" : " ") + fmt::format("{} {}", option, values);
+  };
+  add("--pid", fmt::format("{}", fmt::join(cut.pids, ",")));
+  add("--tid", fmt::format("{}", fmt::join(cut.tids, ",")));
+  add("--comm", printable_line(fmt::format("{}", fmt::join(cut.comms, ","))));
+  return text;
+}
+
+} // namespace
+
 void check_cut(const Cut &cut, const Catalog &catalog) {
   if (cut.from > cut.to)
     throw Error("the cut starts at " + human_duration(cut.from) + ", after it ends at " +
@@ -49,8 +69,9 @@ void check_cut(const Cut &cut, const Catalog &catalog) {
   const auto kept = [&](const ThreadInfo &thread) { return cut.keeps(thread); };
   if (!catalog.threads.empty() && !catalog.live &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))
-    throw Error(
-        "no thread of the trace is in the part: `ovnitrace info --top 0 TRACE` lists the threads");
+    throw Error(fmt::format("the trace has no thread with {}: `ovnitrace info --top 0 TRACE` lists "
+                            "the threads",
+                            chosen_text(cut)));
 }
 
 TimeRange range_of(const Cut &cut, const Catalog &catalog) {

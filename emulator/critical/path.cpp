@@ -46,7 +46,9 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
                     : query.tid  ? find_tid(catalog, *query.tid)
                                  : main_thread(catalog, info);
   const bool named = query.thread || query.tid;
-  const bool guessed = thread == kNone || (!named && !kept[thread]);
+  bool guessed = thread == kNone || (!named && !kept[thread]);
+  if (!named && !guessed && !history.ran(thread)) // as the main process of a server
+    guessed = history.longest_running(kept) != kNone;
   if (guessed)
     thread = history.longest_running(kept);
   if (thread == kNone)

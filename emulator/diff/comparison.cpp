@@ -194,6 +194,9 @@ Comparison compare(const ComparedRuns &runs) {
   Comparison all;
   const RankTest test(a.size(), b.size());
   all.tested = test.can_show();
+  for (const std::vector<RunTimes> *side : {&a, &b})
+    for (const RunTimes &run : *side)
+      all.parts |= run.part;
   const Side paths_a = paths_of(a), paths_b = paths_of(b);
   const bool wall_seen = !loses_path_end(a) && !loses_path_end(b);
   all.wall = Comparer(paths_a, paths_b, test, all.tested && wall_seen).sum();

@@ -46,6 +46,7 @@ struct GroupChange {
 /// runs by wall time. They are rounded so that the sums close to the nanosecond.
 struct Comparison {
   bool tested = false; ///< several runs, enough to show a difference
+  bool parts = false;  ///< RunTimes::part of any run: how long they are says nothing
   Change wall;
   std::vector<CauseChange> causes;         ///< of the critical paths: adds up to `wall`
   std::vector<GroupChange> groups;         ///< the largest change of a cause first

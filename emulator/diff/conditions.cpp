@@ -76,7 +76,7 @@ std::vector<Condition> conditions_of(const TraceInfo &info) {
           {"recorded threads", threads_of(info)},
           {"families of events", or_unknown(info.families)},
           {"stacks", info.stacks.empty() ? "none" : printable_line(info.stacks)},
-          {"buffer", or_unknown(info.buffer)},
+          {"buffer", or_unknown(buffer_option(info))},
           {"regions", info.chains.empty() ? "none" : human_count(info.chains.size())},
           {"ovnitrace", or_unknown(info.tracer)}};
 }

@@ -273,6 +273,8 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   Namer namer(catalog, names, renames);
   run.of = namer.group(path.thread);
   run.wall = path.to - path.from;
+  run.part =
+      !query.section && (!info.attached_pids.empty() || (info.all_threads && !info.program_pid));
   run.from = path.from;
   run.thread = path.thread;
   add_path(run, path, catalog, namer);

@@ -56,10 +56,11 @@ struct RunTimes {
   std::map<std::string, size_t> threads;         ///< by group: how many
   std::map<std::string, LatencyHistogram> waits; ///< by group: lengths of waits for a CPU
   std::set<std::string> lossy;                   ///< groups of which events were lost
-  std::vector<Condition> conditions;             ///< the same ones, in one order, for each run
-  uint64_t lost = 0;                             ///< events
-  double stolen = 0;                             ///< share of the CPUs' time; 0 too: not recorded
-  uint32_t khz = 0;                              ///< mean frequency of the CPUs; 0: not recorded
+  bool part = false;                 ///< a part of a run: `wall` is the capture's length
+  std::vector<Condition> conditions; ///< the same ones, in one order, for each run
+  uint64_t lost = 0;                 ///< events
+  double stolen = 0;                 ///< share of the CPUs' time; 0 too: not recorded
+  uint32_t khz = 0;                  ///< mean frequency of the CPUs; 0: not recorded
 };
 
 /// What to measure.

@@ -137,11 +137,15 @@ std::string sentence(const Comparison &comparison, const Names &names) {
   const std::vector<Part> parts = parts_of(comparison, names);
   if (wall.delta() == 0 && parts.empty())
     return "B takes as long as A.";
+  if (comparison.parts)
+    return fmt::format("Captures of a part of a run ({} in A, {} in B) show no run time. On the "
+                       "critical path: {}.",
+                       human_duration(wall.a), human_duration(wall.b), list_of(parts));
   const std::string change =
       wall.a ? fmt::format(" ({:+.1f} %)", 100.0 * double(wall.delta()) / double(wall.a)) : "";
   const std::string by = human_duration(wall.size()) + (wall.delta() < 0 ? " faster" : " slower");
   if (wall.shift && !wall.shown)
-    return fmt::format("No difference is shown: B is {}{} ~: {}.", by, change, list_of(parts));
+    return fmt::format("B seems {}{}, which can be chance: {}.", by, change, list_of(parts));
   return fmt::format("B is {}{}: {}.", by, change, list_of(parts));
 }
 

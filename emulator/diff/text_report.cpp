@@ -2,6 +2,7 @@
 #include "emulator/base/human.h"
 #include "emulator/diff/diff_report.h"
 #include "emulator/diff/sentence.h"
+#include "emulator/summary/answer.h"
 #include "emulator/summary/table.h"
 
 #include <fmt/format.h>
@@ -148,9 +149,10 @@ std::string diff_text(const DiffInput &input, size_t top, size_t columns) {
   const Comparison &comparison = input.comparison;
   const Names &names = input.runs.names;
   const DiffText tables(input, top, columns);
-  return conditions_text(comparison) + sentence(comparison, names) + "\n" +
-         verdict(comparison, input.runs) + "\n\n" + tables.path() + "\n" + tables.groups() +
-         partners_text(comparison, names) + gates_text(input.gates);
+  return conditions_text(comparison) +
+         answer_text({sentence(comparison, names), verdict(comparison, input.runs)}, columns) +
+         tables.path() + "\n" + tables.groups() + partners_text(comparison, names) +
+         gates_text(input.gates);
 }
 
 } // namespace ovnitrace

@@ -144,7 +144,7 @@ inline constexpr CodeInfo kRows[] = {
      "the thread is created; logged on the CPU of its creator"},
     {FTrace_EVT_task_activate, "task_activate", event, context, {}, kActivate, "context", "",
      {About::context, Meaning::activate, Mention::wakes},
-     "is woken; logged on the CPU of the waker"},
+     "is woken; logged on the CPU where the kernel finished the wakeup (the waker's or, through an interrupt, the woken thread's)"},
     {FTrace_EVT_task_dispatch, "task_dispatch", event, context, {}, kDispatch, "", "",
      {About::any_context, Meaning::dispatch, Mention::wakes}, "is switched in"},
     {FTrace_EVT_task_epilogue, "task_epilogue", event, context, {}, kOffCpu, "", "",
@@ -192,7 +192,7 @@ inline constexpr CodeInfo kRows[] = {
      {About::context, Meaning::gets_cpu, Mention::wakes}, "the CPU goes to it"},
     {FTrace_EVT_inheritance, "inheritance", event, maybe_context, {}, kInheritance,
      "exec_shadow", "exec", {About::context, Meaning::schedule, Mention::wakes},
-     "it inherits the priority of the thread `for`, which waits for a mutex that it holds; if `for` is its own context, it no longer inherits"},
+     "this thread inherits the priority of the thread `for`, which waits for a mutex of this thread; if `for` is this thread, it no longer inherits"},
     // family 6: mutexes
     {FTrace_EVT_mutex_create, "mutex_create", event, maybe_context, {}, {}, "", "", kAnyContext,
      "it creates a mutex"},

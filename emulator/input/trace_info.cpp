@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -327,6 +328,20 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   else
     info.cpus = uint32_t(cpus);
   return info;
+}
+
+std::string buffer_option(const TraceInfo &info) {
+  const size_t colon = info.buffer.find(':');
+  const std::string kind = printable_line(info.buffer.substr(0, colon));
+  std::string text = kind == "jtn" ? "disk" : kind == "cyc" ? "last" : kind;
+  if (colon == std::string::npos)
+    return text;
+  uint64_t bytes = std::strtoull(info.buffer.c_str() + colon + 1, nullptr, 10);
+  const char *unit = "";
+  for (const char *larger : {"K", "M", "G"})
+    if (bytes && bytes % 1024 == 0)
+      bytes /= 1024, unit = larger;
+  return text + fmt::format(":{}{}", bytes, unit);
 }
 
 } // namespace ovnitrace

@@ -80,6 +80,10 @@ inline size_t cpu_count(const TraceInfo &info, const Catalog &catalog) {
                                                            : info.topology.size();
 }
 
+/// Returns the kind of the buffer as --buffer has it, for example last:64M; trace.json has the
+/// names of S.Ha.R.K. and bytes. Empty if it is not known.
+std::string buffer_option(const TraceInfo &info);
+
 /// Reads trace.json. If it is missing or wrong, that is only reported to `sink`, as the chunks
 /// suffice. Throws Error if it is of a newer version.
 TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink);

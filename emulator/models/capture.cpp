@@ -99,7 +99,7 @@ void mark(ModelContext &ctx, const Event &event) {
 Model capture_model() {
   return {
       "capture",
-      "where events were lost, and what programs do to it",
+      "lost events, marks, and whether a program has disabled its own events",
       {
           {.name = "blackout",
            .label = "Events are being lost",
@@ -149,7 +149,9 @@ Model capture_model() {
            "blackout becomes 0; lost events: punctual, how many; pushed values are dropped", false},
           {FTrace_EXT_mark, mark, "ctl mark: a punctual event with its number, on every row",
            false},
-          {FTrace_EXT_snapshot, snapshot, "a pop without a push is not impossible from here on"},
+          {FTrace_EXT_snapshot, snapshot,
+           "from here on, a pop without a push is accepted: the push may be older than the "
+           "capture"},
           {FTrace_EXT_enable, enabled, "1 on the threads of the process"},
           {FTrace_EXT_disable, disabled, "2 on the threads of the process"},
           {FTrace_EXT_exec, executed, "0 on the threads of the process"},

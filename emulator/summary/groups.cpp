@@ -16,7 +16,8 @@ namespace {
 
 using Value = std::function<uint64_t(const ThreadSummary &)>;
 
-/// Returns the words by which threads can be sorted, and their values.
+/// Returns the words by which threads can be sorted, and their values. Of equal words the first one
+/// counts.
 std::vector<std::pair<std::string, Value>> sort_values() {
   std::vector<std::pair<std::string, Value>> values;
   for (const ThreadState state : kSummedStates)
@@ -25,6 +26,9 @@ std::vector<std::pair<std::string, Value>> sort_values() {
   values.emplace_back("switches", &ThreadSummary::switches);
   for (const CounterInfo &counter : kCounters)
     values.emplace_back(counter.name, counter.count);
+  for (const ThreadState state : kSummedStates) // after the counter `preempted`, which is older
+    values.emplace_back(kStateTable[size_t(state)].term,
+                        [=](const ThreadSummary &of) { return of.reported(state); });
   values.emplace_back("latency", [](const ThreadSummary &of) { return of.latency.max(); });
   return values;
 }
@@ -86,7 +90,8 @@ std::vector<uint32_t> main_threads(const Catalog &catalog) {
 std::vector<std::string> sort_words() {
   std::vector<std::string> words;
   for (const auto &[word, value] : sort_values())
-    words.push_back(word);
+    if (std::find(words.begin(), words.end(), word) == words.end())
+      words.push_back(word);
   return words;
 }
 

@@ -61,11 +61,6 @@ size_t processes_of(const ReportInput &input) {
   return by_process(input.catalog, input.summary, "running").size();
 }
 
-/// Returns the kind of a buffer as --buffer has it; trace.json has the manual's names.
-std::string buffer_text(const std::string &kind) {
-  return kind == "jtn" ? "disk" : kind.starts_with("cyc") ? "last" + kind.substr(3) : kind;
-}
-
 /// Returns what the capture was asked to record; empty if trace.json does not say.
 std::string asked(const TraceInfo &info) {
   std::string text;
@@ -74,7 +69,7 @@ std::string asked(const TraceInfo &info) {
       text += (text.empty() ? "" : ", ") + std::string(what) + value;
   };
   add("families ", info.families);
-  add("buffer ", buffer_text(info.buffer));
+  add("buffer ", buffer_option(info));
   add("stacks ", info.stacks);
   add("as user ", info.user);
   add("", info.with_children ? "" : "--no-children");

@@ -39,14 +39,14 @@ constexpr AdviceRule kRules[] = {
            "later.",
            facts.preempted, human_duration(facts.behind_preempted));
      }},
-    {"fewer threads",
+    {"fewer threads or processes",
      [](const AdviceFacts &facts) {
        const bool too_many = facts.cpus && facts.wanted() > facts.length * facts.cpus;
        return where(too_many && facts.behind_own * 2 >= facts.waiting, facts.behind_own);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try fewer threads: {:.1f} of them wanted a CPU at a time, and there {} "
-                          "{}.",
+       return fmt::format("Try fewer {}: {:.1f} of them wanted a CPU at a time, and there {} {}.",
+                          facts.single_threaded ? "processes at a time" : "threads",
                           double(facts.wanted()) / double(facts.length),
                           facts.cpus == 1 ? "is" : "are", facts.cpus);
      }},

@@ -15,6 +15,7 @@ struct AdviceFacts {
   std::string name = {};             ///< of the program
   uint64_t length = 0;               ///< of the range, without time that was not recorded
   size_t cpus = 0;                   ///< of the host; 0: not known
+  bool single_threaded = false;      ///< several processes of one thread each
   uint64_t running = 0, waiting = 0; ///< waiting for a CPU
   uint64_t throttled = 0;            ///< of `waiting`: the cgroup had no CPU quota left
   uint64_t behind_own = 0;           ///< of `waiting`: a thread of the program ran there

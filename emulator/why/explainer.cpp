@@ -257,6 +257,16 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   open.more = false;
 }
 
+/// Returns whether a waker is a thread of a program. A kernel thread (a child of kthreadd, thread
+/// 2) may wake a thread because a disk was read.
+bool Explainer::is_of_program(Culprit waker) const {
+  constexpr uint32_t kKthreadd = 2;
+  if (waker.kind() != Culprit::Kind::thread)
+    return false;
+  const ThreadInfo &thread = catalog_.threads[waker.number()];
+  return thread.parent != 0 && thread.parent != kKthreadd && thread.tid != kKthreadd;
+}
+
 /// Notes how a block ended. Blocks before the range too, because the wait that follows can reach
 /// into it.
 void Explainer::note_block(const Slice &slice) {
@@ -269,6 +279,8 @@ void Explainer::note_block(const Slice &slice) {
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
+  if (woken.block.reason == FTRACE_OFFCPU_DISK && is_of_program(woken.waker))
+    woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread, and for no disk
 }
 
 /// Adds a block. To be called after note_block().

@@ -71,6 +71,7 @@ private:
   };
 
   Culprit waker_of(const Event &event) const;
+  bool is_of_program(Culprit waker) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;

@@ -71,12 +71,14 @@ void add(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t cou
   line.count += count;
 }
 
-/// Groups the threads of a path by name.
+/// Groups the threads of a path, and the holders of their CPUs, by name.
 class Groups {
 public:
   Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
-    for (const PathSum &sum : sums)
+    for (const PathSum &sum : sums) {
       threads_[catalog.threads[sum.like.thread].name].insert(sum.like.thread);
+      holders_[peer_name(sum.like, catalog)].insert(holder_text(sum.like, catalog));
+    }
   }
   /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
   std::string label(uint32_t thread) const {
@@ -86,9 +88,18 @@ public:
                                       : fmt::format("{} ({} threads)", short_name(name), count);
   }
 
+  /// Does the same for a holder; empty if it is not known.
+  std::string holder(const PathSegment &like) const {
+    const std::string name(peer_name(like, catalog_));
+    const size_t count = holders_.at(name).size();
+    return name.empty() || count == 1 ? holder_text(like, catalog_)
+                                      : fmt::format("{} ({} threads)", short_name(name), count);
+  }
+
 private:
   const Catalog &catalog_;
   std::map<std::string, std::set<uint32_t>> threads_;
+  std::map<std::string, std::set<std::string>> holders_;
 };
 
 /// Returns whether a peer is neither in the trace nor the idle task.
@@ -148,7 +159,7 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum.ns, sum.stretches);
     if (sum.like.cause != Cause::waiting)
       continue;
-    std::string holder = holder_text(sum.like, catalog);
+    std::string holder = by_name ? groups.holder(sum.like) : holder_text(sum.like, catalog);
     if (holder.empty())
       holder = "not known";
     if (is_untraced(sum.like.peer))

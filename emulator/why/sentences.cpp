@@ -51,6 +51,7 @@ public:
     whole_ += ns;
   }
   uint64_t whole() const { return whole_; }
+  size_t count() const { return sums_.size(); }
   Part largest() const {
     Part part;
     for (const auto &[text, ns] : sums_)
@@ -76,8 +77,19 @@ std::string largest_text(const Parts &parts) {
 
 class Sentences {
 public:
-  Sentences(const WhyInput &input, const Subject &subject) : input_(input), subject_(subject) {
+  Sentences(const WhyInput &input, const Subject &subject)
+      : input_(input), subject_(subject), counts_(input.why.threads.size()) {
+    const auto sleeps = [&](uint32_t thread) {
+      const ThreadTime &time = input.why.threads[thread];
+      return time.blocked && !time.running && !time.waiting && time.unknown <= time.life() / 100;
+    };
+    const bool all = std::all_of(subject.threads.begin(), subject.threads.end(), sleeps);
     for (const uint32_t thread : subject.threads) {
+      if (!all && sleeps(thread)) { // as the main process of a server
+        asleep_++;
+        continue;
+      }
+      counts_[thread] = 1;
       const ThreadTime &time = input.why.threads[thread];
       sum_.running += time.running;
       sum_.waiting += time.waiting;
@@ -87,7 +99,9 @@ public:
     }
   }
 
-  std::string text() const { return subject_.is_machine ? machine() : life() + ' ' + blocked(); }
+  std::string text() const {
+    return subject_.is_machine ? machine() : life() + ' ' + blocked() + asleep();
+  }
 
 private:
   std::string machine() const {
@@ -112,8 +126,8 @@ private:
   /// Returns "app (9 threads) ran for 53 % of its life and waited 20 % for a CPU, mostly behind xz
   /// (7)."
   std::string life() const {
-    std::string text = fmt::format("{}{} ran for {} of its {} and ", subject_.name, subject_.count,
-                                   percent(sum_.running, sum_.life()),
+    std::string text = fmt::format("{}{} ran for {} of {} {} and ", subject_.name, subject_.count,
+                                   percent(sum_.running, sum_.life()), its(),
                                    sum_.outside ? "time in the regions of --control" : "life");
     if (!sum_.waiting)
       return text + "never waited for a CPU.";
@@ -122,19 +136,22 @@ private:
     return share.starts_with("less") ? text + "." : text + ", " + largest_text(holders()) + ".";
   }
 
+  /// If there are several programs, one may wait behind the other: each thread is looked at alone.
   Parts holders() const {
     Parts parts;
-    for (const WaitSum &sum : input_.why.held)
-      parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
-                                                 : holder(sum),
-                sum.ns);
+    for (const WaitSum &sum : subject_.programs > 1 ? input_.why.waits : input_.why.held)
+      if (subject_.programs <= 1 || counts_[sum.thread])
+        parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
+                                                   : holder(sum),
+                  sum.ns);
     return parts;
   }
   std::string holder(const WaitSum &sum) const {
     switch (sum.holder.kind()) {
     case Culprit::Kind::thread:
-      if (!subject_.is_machine && input_.why.shown[sum.holder.number()])
-        return subject_.threads.size() > 1 ? "behind its own threads" : "behind itself";
+      if (!subject_.is_machine && input_.why.shown[sum.holder.number()] &&
+          (subject_.programs <= 1 || same_program(sum.thread, sum.holder.number())))
+        return subject_.threads.size() > 1 ? "behind " + its() + " own threads" : "behind itself";
       [[fallthrough]];
     case Culprit::Kind::untraced:
       return "behind " + name_or_none(name_of(input_.catalog, sum.holder, host_of(sum.thread)));
@@ -147,23 +164,36 @@ private:
     }
   }
 
+  bool same_program(uint32_t a, uint32_t b) const {
+    const std::vector<ThreadInfo> &threads = input_.catalog.threads;
+    return threads[subject_.mains[a]].name == threads[subject_.mains[b]].name;
+  }
+  std::string its() const { return subject_.programs > 1 ? "their" : "its"; }
+  std::string it_was() const { return subject_.programs > 1 ? "They were" : "It was"; }
+  std::string asleep() const {
+    return asleep_ ? fmt::format(" {} slept all the time.",
+                                 human_count(asleep_, "other thread", "other threads"))
+                   : "";
+  }
+
   /// Returns "It was blocked for 27 %, mostly in futex, woken by loader (4711)."
   std::string blocked() const {
     const std::string unknown = sum_.unknown > sum_.life() / 100
                                     ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
                                     : "";
     if (!sum_.blocked)
-      return "It was never blocked" + unknown + ".";
+      return it_was() + " never blocked" + unknown + ".";
     const std::string share = percent(sum_.blocked, sum_.life());
     if (share.starts_with("less"))
-      return "It was blocked for " + share + unknown + ".";
+      return it_was() + " blocked for " + share + unknown + ".";
     Parts calls;
     for (const BlockSum &sum : input_.why.blocks)
-      calls.add(block_text(sum.block), sum.ns);
+      if (counts_[sum.thread])
+        calls.add(block_text(sum.block), sum.ns);
     const Part most = calls.largest();
     const std::string text = how_often(most.ns, calls.whole()) == kNearlyAlways
-                                 ? "It was blocked " + most.text + " for " + share
-                                 : "It was blocked for " + share + ", " + largest_text(calls);
+                                 ? it_was() + " blocked " + most.text + " for " + share
+                                 : it_was() + " blocked for " + share + ", " + largest_text(calls);
     return text + waker(most.text) + unknown + ".";
   }
   std::string block_text(Block block) const {
@@ -185,35 +215,38 @@ private:
   /// Returns who woke the thread from its largest block, if that was mostly one culprit.
   std::string waker(const std::string &block) const {
     Parts all;
-    std::map<std::string, std::set<uint32_t>> threads; // of a name
-    std::map<std::string, std::string> first;
+    std::map<std::string, Parts> threads; // by name: each thread with its tid
     Parts own;
     for (const BlockSum &sum : input_.why.blocks) {
-      if (block_text(sum.block) != block)
+      if (!counts_[sum.thread] || block_text(sum.block) != block)
         continue;
       const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
       const std::string name =
           is_thread ? name_of(input_.catalog, sum.waker, host_of(sum.thread)) : waker(sum);
       all.add(name, sum.ns);
-      threads[name].insert(sum.waker.code());
-      first.emplace(name, waker(sum));
+      threads[name].add(waker(sum), sum.ns);
       own.add(is_thread && input_.why.shown[sum.waker.number()] ? "own" : "", sum.ns);
     }
     const Part most = all.largest();
     if (std::string often = how_often(most.ns, all.whole()); !often.empty()) {
       often = often == kNearlyAlways ? "" : often;
-      if (first[most.text] == "nobody yet")
-        return ", and nobody has woken it";
-      if (first[most.text] == "not known")
-        return "; who woke it is not known";
+      const Parts &of_name = threads[most.text];
+      const Part thread = of_name.largest();
+      const std::string them = subject_.programs > 1 ? "them" : "it";
+      if (thread.text == "nobody yet")
+        return ", and nobody has woken " + them;
+      if (thread.text == "not known")
+        return "; who woke " + them + " is not known";
+      if (of_name.count() == 1)
+        return ", " + often + "woken by " + thread.text;
+      if (thread.ns * 5 >= most.ns * 4 && !how_often(thread.ns, all.whole()).empty())
+        return ", " + std::string(kMostly) + "woken by " + thread.text;
       return ", " + often + "woken by " +
-             (threads[most.text].size() == 1 ? first[most.text]
-                                             : fmt::format("{} ({} threads)", short_name(most.text),
-                                                           threads[most.text].size()));
+             fmt::format("{} ({} threads)", short_name(most.text), of_name.count());
     }
     const Part side = own.largest();
     return side.text == "own" && !how_often(side.ns, own.whole()).empty()
-               ? ", mostly woken by its own threads"
+               ? ", mostly woken by " + its() + " own threads"
                : "";
   }
   std::string waker(const BlockSum &sum) const {
@@ -224,6 +257,8 @@ private:
 
   const WhyInput &input_;
   const Subject &subject_;
+  std::vector<uint8_t> counts_; ///< by thread, 1: the sentences are about it
+  size_t asleep_ = 0;           ///< threads that neither ran nor waited
   ThreadTime sum_;
 };
 
@@ -273,6 +308,14 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                     .behind_preempted = why.preempted_wakers.preempted};
   if (why.preempted_wakers.most != kNone)
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
+  std::set<std::pair<uint32_t, uint32_t>> processes; // host, pid
+  size_t threads = 0;
+  for (size_t t = 0; t < why.shown.size(); t++)
+    if (why.shown[t]) {
+      threads++;
+      processes.emplace(catalog.threads[t].host, catalog.threads[t].pid);
+    }
+  facts.single_threaded = threads > 1 && processes.size() == threads;
   for (const ThreadTime &time : why.threads) {
     facts.running += time.running;
     facts.waiting += time.waiting;

@@ -112,7 +112,13 @@ Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanat
                   [](const HostInfo &host) { return host.all_threads; });
   const std::string count = human_count(subject.threads.size(), "thread", "threads");
   const std::vector<std::string> names = names_of(catalog, why, subject.threads);
-  subject.name = is_program(info, catalog, why, processes) ? program_name(info) : list_of(names);
+  if (is_program(info, catalog, why, processes)) {
+    subject.name = program_name(info);
+  } else {
+    subject.name = list_of(names);
+    subject.programs = subject.is_machine ? 1 : names.size();
+    subject.mains = main_threads(catalog);
+  }
   if (processes.size() > 1)
     subject.count =
         " (" + count + " of " + human_count(processes.size(), "process", "processes") + ")";

@@ -52,6 +52,10 @@ TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
   facts.behind_own = 2000 * kMs;
   EXPECT_EQ(advice(facts),
             "Try fewer threads: 4.2 of them wanted a CPU at a time, and there are 2.");
+  facts.single_threaded = true;
+  EXPECT_EQ(advice(facts), "Try fewer processes at a time: 4.2 of them wanted a CPU at a time, and "
+                           "there are 2.");
+  facts.single_threaded = false;
   facts.cpus = 1;
   EXPECT_EQ(advice(facts),
             "Try fewer threads: 4.2 of them wanted a CPU at a time, and there is 1.");

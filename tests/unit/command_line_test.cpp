@@ -133,12 +133,13 @@ TEST(CommandLine, DumpTakesTheCutOfConvert) {
   auto &cpu =
       trace.json("{\"version\": 1}").cpu(0).at(500).id(1, 11, 10, "one").id(2, 22, 20, "two");
   cpu.snapshot(1, 1, 0).at(1000).start().at(1100).epilogue(1, 22).dispatch(2);
-  cpu.at(1200).sleep(2, 11).dispatch(1).at(1300).migrate(2, 0).end(1).at(1400).stop();
+  cpu.at(1200).sleep(2, 11).dispatch(1).at(1300).migrate(2, 0).end(1);
+  cpu.at(1350).record(FTrace_EXT_holder, 0, 99).at(1400).stop();
   trace.write();
   const std::string &path = dir.path();
   EXPECT_EQ(events_of({"dump", path}),
             "EXT_snapshot trace_start task_epilogue task_dispatch task_sleep task_dispatch "
-            "EXT_migrate task_end trace_stop ");
+            "EXT_migrate task_end EXT_holder trace_stop ");
   EXPECT_EQ(events_of({"dump", "--from", "100ns", "--to", "200ns", path}),
             "task_epilogue task_dispatch task_sleep task_dispatch ");
   EXPECT_EQ(events_of({"dump", "--from=101ns", "--to=199ns", path}), "");
@@ -162,7 +163,7 @@ TEST(CommandLine, ACutThatCannotBeIsRefusedByItsOption) {
     EXPECT_EQ(run({command, "--from", "2s", dir.path()}).status, 1); // it lasts 0 s
     const Ran nobody = run({command, "--tid", "8", dir.path()});
     EXPECT_EQ(nobody.status, 1);
-    EXPECT_NE(nobody.err.find("no thread of the trace is in the part"), std::string::npos);
+    EXPECT_NE(nobody.err.find("the trace has no thread with --tid 8: "), std::string::npos);
   }
 }
 

@@ -206,6 +206,19 @@ TEST_F(PathOf, TheDefaultIsAThreadThatTheCutKeeps) {
   EXPECT_EQ(path({{}, {}}, cut).back(), "22 running 300-400");
 }
 
+/// As the main process of a server.
+TEST_F(PathOf, TheDefaultIsAThreadThatRan) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(400).stop();
+  trace.write();
+  const TraceInfo attached{.attached_pids = {11}};
+  EXPECT_EQ(test::path_of(dir.path(), {}, {}, attached), (Texts{"22 running 100-400"}));
+  Cut cut;
+  cut.tids = {11};
+  EXPECT_EQ(test::path_of(dir.path(), {}, cut, attached), (Texts{"11 blocked 100-400"}))
+      << "no other thread was chosen";
+}
+
 /// 11 waits on CPU 0, then on CPU 1, then on CPU 2, where it gets a CPU.
 TEST_F(PathOf, AThreadThatIsMovedWaitsForTheHoldersOfEachCpu) {
   auto &first = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");

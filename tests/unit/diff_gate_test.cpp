@@ -178,7 +178,7 @@ TEST_F(DiffCommand, AWrongCommandLineIsRefused) {
 TEST_F(DiffCommand, ThreadsAreChosenByName) {
   EXPECT_EQ(run({a, b, "--comm", "app", "--top", "0", "--match", "x=y"}), 0) << err;
   EXPECT_EQ(run({a, b, "--comm", "other"}), 1);
-  EXPECT_NE(err.find("no thread of the trace is in the part"), std::string::npos) << err;
+  EXPECT_NE(err.find("the trace has no thread with --comm "), std::string::npos) << err;
   EXPECT_EQ(run({a, b, "--to", "folded"}), 0) << err;
   EXPECT_EQ(out, "") << "it never blocks";
 }

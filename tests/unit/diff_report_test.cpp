@@ -120,7 +120,7 @@ TEST_F(DiffReport, CausesBeyondTheTopAreSummedUp) {
                 {runs.names.group("app", "net", {}), 1, 1, {1, 1}, {}}};
   EXPECT_EQ(text(2),
             "B is 67 ns slower (+335.0 %): +30 ns running in app, +20 ns in a woken by "
-            "writer, +10 ns in b woken by writer, +5 ns in c woken by writer, +2 ns others.\n"
+            "writer, +10 ns in b woken\nby writer, +5 ns in c woken by writer, +2 ns others.\n"
             "One run each: no verdict.\n"
             "\n"
             "CRITICAL PATH  CAUSE                             A      B  CHANGE\n"
@@ -170,7 +170,7 @@ TEST_F(DiffReport, JsonHasEachNumber) {
     {"schema": 1, "a": [{"trace": "one", "wall_ns": 100, "lost": 3}],
      "b": [{"trace": "two", "wall_ns": 100, "lost": 0}],
      "conditions": [{"what": "kernel", "a": "6.1", "b": "6.2"}],
-     "answer": "No difference is shown: B is 10 ns slower (+25.0 %) ~: +30 ns running, -20 ns in read woken by writer.",
+     "answer": "B seems 10 ns slower (+25.0 %), which can be chance: +30 ns running, -20 ns in read woken by writer.",
      "delta_ns": 10, "verdict": true,
      "wall": {"a_ns": 40, "b_ns": 50, "delta_ns": 10, "interval_ns": [-3, 8], "p": 0.25,
               "significant": false},

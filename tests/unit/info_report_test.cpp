@@ -197,10 +197,10 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
   EXPECT_EQ(json["wakeups"][0]["by_tid"], 7);
   EXPECT_EQ(json["buffer"], "cyc:4096");
   const std::string text = text_report(input);
-  for (const char *line : {"target    process 10\n",
-                           "asked     families sched,irq, buffer last:4096, as user worker\n",
-                           "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n",
-                           "\na (11)  thread 5          2\n", "\nPREEMPTED (COOLING)  could run"})
+  for (const char *line :
+       {"target    process 10\n", "asked     families sched,irq, buffer last:4K, as user worker\n",
+        "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n", "\na (11)  thread 5          2\n",
+        "\nPREEMPTED (COOLING)  could run"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 }
 

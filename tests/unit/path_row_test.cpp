@@ -128,6 +128,26 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
   EXPECT_NE(text.find("the rest"), std::string::npos);
 }
 
+TEST_F(PathRows, HoldersOfOneNameAreOneLineByName) {
+  trace = TraceBuilder(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "first").dispatch(1);
+  uint64_t time = 100;
+  for (const uint32_t holder : {97, 98, 99}) {
+    cpu.at(time).epilogue(1, holder).at(time + 50).dispatch(1);
+    time += 100;
+  }
+  cpu.at(500).stop();
+  trace.json(R"({"version": 1, "cpu_holders": true, "peers": [{"tid": 97, "pid": 97, "name": "cc1"},
+                 {"tid": 98, "pid": 98, "name": "as"}, {"tid": 99, "pid": 99, "name": "cc1"}]})");
+  trace.write();
+  CriticalPath whole = path();
+  const std::string text = path_text(whole, open()->catalog(), 0, true);
+  EXPECT_NE(text.find("cc1 (2 threads), not traced  100 ns  20.0 %      2\n"
+                      "as (98), not traced           50 ns  10.0 %      1\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(PathRows, AWaitWithSeveralHoldersIsOneTime) {
   trace = TraceBuilder(dir.path());
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "first").dispatch(1);

@@ -167,6 +167,56 @@ TEST_F(Sentences, UnknownTimeIsSaid) {
                                 "was never blocked; 25 % is not known.");
 }
 
+/// A server: its main thread (10) sleeps, 11 works.
+TEST_F(Sentences, ThreadsThatSleepAllTheTimeDoNotCount) {
+  about("");
+  auto &server = trace.cpu(0).at(0);
+  server.id(1, 10, 10, "app").id(2, 11, 10, "worker").id(3, 12, 10, "bio");
+  server.snapshot(1, 2, 0).snapshot(2, 1, 0).snapshot(3, 2, 0).start();
+  block(server.at(40 * kMs), 2).at(100 * kMs).stop();
+  EXPECT_EQ(answer().sentences, "app (10, 3 threads) ran for 40 % of its life and never waited for "
+                                "a CPU. It was blocked in futex for 60 %, and nobody has woken it. "
+                                "2 other threads slept all the time.");
+}
+
+TEST_F(Sentences, SeveralProgramsMayWaitBehindEachOther) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "cpu_holders": true})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "redis").id(2, 20, 20, "xz");
+  cpu.activate(1, 0).dispatch(2).at(60 * kMs).epilogue(2, 10).dispatch(1).at(80 * kMs);
+  cpu.epilogue(1, 20).dispatch(2).at(90 * kMs).end(2, 10).dispatch(1).at(100 * kMs).end(1, 0);
+  cpu.stop();
+  Cut cut;
+  cut.comms = {"redis", "xz"};
+  trace.cpu(1).at(0).start().id(3, 30, 30, "other").dispatch(3).at(100 * kMs).stop();
+  EXPECT_EQ(answer(cut).sentences,
+            "redis, xz (2 threads of 2 processes) ran for 53 % of their life and waited 47 % for a "
+            "CPU, mostly behind xz. They were never blocked.");
+}
+
+TEST_F(Sentences, OneOfSeveralWakersOfOneNameIsNamedIfItIsMostlyTheOne) {
+  for (const bool one : {true, false}) {
+    trace = test::TraceBuilder(dir.path());
+    about("");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main").id(2, 11, 10, "omp");
+    trace.cpu(0).id(3, 12, 10, "omp").dispatch(1);
+    uint64_t time = 10 * kMs;
+    const auto wait_for = [&](uint16_t context, uint64_t ns) {
+      block(cpu.at(time), 1, context + 9u).dispatch(context);
+      time += ns;
+      cpu.at(time).activate(1, context + 9u).sleep(context, 10).dispatch(1);
+      time += kMs;
+      cpu.at(time);
+    };
+    wait_for(2, 79 * kMs);
+    wait_for(3, one ? 19 * kMs : 20 * kMs);
+    cpu.end(1, 0).stop();
+    const std::string text = answer().sentences;
+    EXPECT_NE(text.find(one ? ", mostly woken by omp (11)" : ", woken by omp (2 threads)"),
+              std::string::npos)
+        << text;
+  }
+}
+
 TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
   about("");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);

@@ -119,6 +119,31 @@ TEST_F(WhyWakers, ABlockDeviceIsTheWakerWhateverItInterrupted) {
   EXPECT_NE(why_text(input()).find("woken by: vda "), std::string::npos) << why_text(input());
 }
 
+/// A child of kthreadd (2), and kthreadd, may end a block because a disk was read.
+TEST_F(WhyWakers, ABlockThatAThreadOfAProgramEndsIsNotOnTheDisk) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").parent(2, 1);
+  cpu.id(3, 33, 33, "kworker").parent(3, 2).id(4, 2, 2, "kthreadd").parent(4, 7);
+  cpu.id(5, 55, 55, "unknown parent").dispatch(1);
+  uint64_t time = 1000;
+  for (const uint16_t waker : {2, 3, 4, 5}) {
+    block(cpu.at(time), 1, kRead, 22, FTRACE_OFFCPU_DISK).dispatch(waker).at(time + 100);
+    cpu.activate(1, std::map<uint16_t, uint32_t>{{2, 22}, {3, 33}, {4, 2}, {5, 55}}[waker]);
+    cpu.epilogue(waker, 11).dispatch(1);
+    time += 1000;
+  }
+  cpu.at(time).stop();
+  explain_all();
+  std::map<std::string, std::string> causes;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"])
+    causes[block["waker"]] = block["cause"];
+  EXPECT_EQ(causes, (std::map<std::string, std::string>{{"b", "read"},
+                                                        {"kworker", "read (disk)"},
+                                                        {"kthreadd", "read (disk)"},
+                                                        {"unknown parent", "read (disk)"}}));
+}
+
 TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 10, "a").id(2, 22, 10, "b").dispatch(1);
   const auto wait = [&](uint64_t from, uint64_t to, uint32_t end) {

@@ -165,7 +165,7 @@ std::string Recording::save(const std::string &cause) {
     if (options_.live)
       options_.live->saved("saved to " + place);
     else if (!options_.quiet)
-      print("{}saved to {} (see it with ovnitrace convert); recording goes on",
+      print("{}saved to {} (see it with `ovnitrace why`); recording goes on",
             cause.empty() ? "" : cause + ": ", place);
   } catch (const std::exception &error) {
     flight.rearm();

@@ -225,7 +225,9 @@ std::vector<EventDef> kernel_events() {
        "state and CPU at the start of a chunk, or of a flight recorder's events: Unknown to any"},
       {FTrace_EXT_region, region, "a region stops: its threads become Unknown"},
       {FTrace_EVT_blackout_start, blackout_start,
-       "events are being lost: threads not Running on another CPU become Unknown", false},
+       "events are being lost: every thread becomes Unknown, unless it is Running on a CPU without "
+       "a blackout",
+       false},
       {FTrace_EVT_blackout_end, blackout_end,
        "no more events are lost: threads stay Unknown until their next event", false},
   };

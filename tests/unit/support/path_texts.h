@@ -18,13 +18,13 @@ inline constexpr char kHolders[] = R"({"version": 1, "cpu_holders": true})";
 
 /// "tid running 100-200 peer=tid": the path in order.
 inline std::vector<std::string> path_of(const std::string &dir, const PathQuery &query,
-                                        const Cut &cut = {}) {
+                                        const Cut &cut = {}, const TraceInfo &info = {}) {
   constexpr const char *kNames[kCauses] = {"running", "waiting",   "throttled", "timer",   "io",
                                            "network", "interrupt", "outside",   "blocked", "ended",
                                            "unknown", "worker",    "unowned",   "spins"};
   CollectingSink sink;
   const auto source = open_trace({{dir}}, sink);
-  CriticalPath path = critical_path(*source, {}, cut, query);
+  CriticalPath path = critical_path(*source, info, cut, query);
   const std::vector<ThreadInfo> &threads = source->catalog().threads;
   std::vector<std::string> texts;
   path.for_each([&](const PathSegment &segment) {
