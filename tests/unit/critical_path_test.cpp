@@ -211,7 +211,8 @@ TEST_F(PathOf, TheDefaultIsAThreadThatRan) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(400).stop();
   trace.write();
-  const TraceInfo attached{.attached_pids = {11}};
+  TraceInfo attached;
+  attached.attached_pids = {11};
   EXPECT_EQ(test::path_of(dir.path(), {}, {}, attached), (Texts{"22 running 100-400"}));
   Cut cut;
   cut.tids = {11};
