@@ -34,11 +34,11 @@ void FaultLog::report_unseen() const {
     names += ", …";
   Diagnostic diagnostic;
   diagnostic.what = fmt::format(
-      "{} by which {} left a CPU {} not seen, as some kernels hide them: {}. Until seen "
-      "again they are Unknown; `ovnitrace convert --lint DIR` lists them",
+      "{} by which {} left a CPU {} not seen, as some kernels hide some: {}. Part of the time of "
+      "{} is Unknown; `ovnitrace convert --lint TRACE` lists the switches",
       human_count(unseen_switches_, "switch", "switches"),
       human_count(hidden_.size(), "thread", "threads"), unseen_switches_ == 1 ? "was" : "were",
-      names);
+      names, hidden_.size() == 1 ? "this thread" : "these threads");
   diagnostic.harmless = true;
   sink_.report(diagnostic);
 }

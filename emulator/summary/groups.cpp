@@ -16,8 +16,8 @@ namespace {
 
 using Value = std::function<uint64_t(const ThreadSummary &)>;
 
-/// Returns the words by which threads can be sorted, and their values. Of equal words the first one
-/// counts.
+/// Returns the words by which threads can be sorted, and their values. If two words are equal, the
+/// first one counts.
 std::vector<std::pair<std::string, Value>> sort_values() {
   std::vector<std::pair<std::string, Value>> values;
   for (const ThreadState state : kSummedStates)

@@ -111,7 +111,7 @@ std::string idle_text(const WhyInput &input, const LongWait &wait) {
 
 std::string wait_line(const WhyInput &input, const LongWait &wait) {
   const std::string start =
-      fmt::format("{} waited {} for {} at {}: ", thread_label(input.catalog.threads[wait.thread]),
+      fmt::format("{} waited {} for {} from {}: ", thread_label(input.catalog.threads[wait.thread]),
                   human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
          (wait.ends ? "" : ", and it waits still");
@@ -135,7 +135,7 @@ std::string block_line(const WhyInput &input, const LongWait &block) {
   else if (block.by.kind() == Culprit::Kind::not_known)
     end = "who woke it is not known";
   return fmt::format(
-      "{} was blocked {} at {}{}: {}", thread_label(input.catalog.threads[block.thread]),
+      "{} was blocked {} from {}{}: {}", thread_label(input.catalog.threads[block.thread]),
       human_duration(block.length()), at_text(input, block),
       block.block == Block() ? "" : " (" + block_name(input, block.block) + ")", end);
 }

@@ -222,7 +222,7 @@ TEST_F(PingPong, SwitchesThatWereNotSeenAreReportedInOneLine) {
   EXPECT_EQ(sink.count("still runs"), 0u);
   EXPECT_EQ(
       sink.count("30 switches by which 1 thread left a CPU were not seen, as some kernels hide "
-                 "them: hidden (12)"),
+                 "some: hidden (12)"),
       1u);
   ConvertOptions lint;
   lint.lint = true;

@@ -25,17 +25,19 @@ TEST_F(Why, AWaitSaysWhoWokeTheThreadWhoRanThereAndWhichCpuWasIdle) {
   other.at(2 * kMs).activate(2, 33).at(4 * kMs).sleep(1, 0).at(10 * kMs).stop();
   explain_all();
   ASSERT_EQ(why.longest_waits.size(), 2u) << "and the preempted spinner";
-  EXPECT_EQ(wait_line(input(), why.longest_waits[0]),
-            "worker (11) waited 5.000 ms for CPU 0 at 0.002000 s: woken by main (33) (epoll_wait), "
-            "spinner (22) ran there, CPU 1 was idle for 3.000 ms of it");
+  EXPECT_EQ(
+      wait_line(input(), why.longest_waits[0]),
+      "worker (11) waited 5.000 ms for CPU 0 from 0.002000 s: woken by main (33) (epoll_wait), "
+      "spinner (22) ran there, CPU 1 was idle for 3.000 ms of it");
   EXPECT_EQ(wait_line(input(), why.longest_waits[1]),
-            "spinner (22) waited 3.000 ms for CPU 0 at 0.007000 s: preempted by worker (11), "
+            "spinner (22) waited 3.000 ms for CPU 0 from 0.007000 s: preempted by worker (11), "
             "which ran there, and it waits still");
-  EXPECT_EQ(block_line(input(), why.longest_blocks[0]),
-            "main (33) was blocked 6.000 ms at 0.004000 s (call not known): nobody has woken it in "
-            "this time");
+  EXPECT_EQ(
+      block_line(input(), why.longest_blocks[0]),
+      "main (33) was blocked 6.000 ms from 0.004000 s (call not known): nobody has woken it in "
+      "this time");
   EXPECT_EQ(block_line(input(), why.longest_blocks[1]),
-            "worker (11) was blocked 1.000 ms at 0.001000 s (epoll_wait): woken by main (33)");
+            "worker (11) was blocked 1.000 ms from 0.001000 s (epoll_wait): woken by main (33)");
   const json worker = thread(report(), 11);
   EXPECT_EQ(worker["waiting"].size(), 1u);
   EXPECT_EQ(worker["waiting"][0]["holder_tid"], 22);
@@ -138,12 +140,12 @@ TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
     EXPECT_EQ(text.find("throttled: its cgroup") != text.npos, sees) << text;
     EXPECT_EQ(text.find("throttled, at most: its cgroup") != text.npos, !sees) << text;
     const LongWait &longest = why.longest_waits.at(0);
-    EXPECT_EQ(wait_line(input(), longest),
-              sees
-                  ? "a (11) waited 500 ns for CPU 0 at 0.000000 s: its cgroup had CPU quota again, "
-                    "hog (22) ran there, CPU 1 was idle for 300 ns of it"
-                  : "a (11) waited 800 ns for CPU 0 at 0.000000 s: its cgroup had no CPU quota "
-                    "left");
+    EXPECT_EQ(
+        wait_line(input(), longest),
+        sees ? "a (11) waited 500 ns for CPU 0 from 0.000000 s: its cgroup had CPU quota again, "
+               "hog (22) ran there, CPU 1 was idle for 300 ns of it"
+             : "a (11) waited 800 ns for CPU 0 from 0.000000 s: its cgroup had no CPU quota "
+               "left");
     EXPECT_EQ(why.wait_lengths[size_t(WaitKind::throttling)].max(), sees ? 300u : 800u);
   }
 }
@@ -200,7 +202,7 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
   EXPECT_EQ(all["threads"][0]["waiting"][0]["holder_tid"], 22) << "who is not in the cut";
   EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 200);
   EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
-            "a (11) waited 200 ns for CPU 0 at 0.000001 s, and already before: woken by b (22) "
+            "a (11) waited 200 ns for CPU 0 from 0.000001 s, and already before: woken by b (22) "
             "(call not known), b (22) ran there, and it waits still");
 }
 
@@ -223,21 +225,21 @@ TEST_F(Why, WaitFromBeforeTheCutIsMarkedAndKeepsItsCause) {
   };
   const std::string end = "woken by a timer (nanosleep), b (22) ran there";
   EXPECT_EQ(lines(2 * kMs), (std::vector<std::string>{
-                                "a (11) was blocked 1.000 ms at 0.002000 s, and already before "
+                                "a (11) was blocked 1.000 ms from 0.002000 s, and already before "
                                 "(nanosleep): woken by a timer",
-                                "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
+                                "a (11) waited 3.000 ms for CPU 0 from 0.003000 s: " + end,
                             }));
   EXPECT_EQ(report()["blocks"][0]["starts"], false);
   EXPECT_EQ(report()["waits"][0]["starts"], true);
   EXPECT_EQ(lines(3 * kMs), (std::vector<std::string>{
-                                "a (11) waited 3.000 ms for CPU 0 at 0.003000 s: " + end,
+                                "a (11) waited 3.000 ms for CPU 0 from 0.003000 s: " + end,
                             }))
       << "the block is over, but the wait starts here";
   EXPECT_EQ(why.wakes.at(0).waker,
             Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer)));
   EXPECT_EQ(lines(4 * kMs),
             (std::vector<std::string>{
-                "a (11) waited 2.000 ms for CPU 0 at 0.004000 s, and already before: " + end,
+                "a (11) waited 2.000 ms for CPU 0 from 0.004000 s, and already before: " + end,
             }));
   EXPECT_EQ(report()["waits"][0]["starts"], false);
   EXPECT_EQ(why.threads[0].waiting, 2 * kMs);
@@ -258,7 +260,7 @@ TEST_F(Why, TenOfTheLongestWaitsAreListed) {
   const auto listed = [&](const WhyOptions &options) {
     const std::string text = why_text(input(), options);
     size_t lines = 0;
-    for (size_t at = 0; (at = text.find(" for CPU 0 at ", at)) != text.npos; at++)
+    for (size_t at = 0; (at = text.find(" for CPU 0 from ", at)) != text.npos; at++)
       lines++;
     return lines;
   };
