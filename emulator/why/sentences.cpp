@@ -171,8 +171,8 @@ private:
   std::string its() const { return subject_.programs > 1 ? "their" : "its"; }
   std::string it_was() const { return subject_.programs > 1 ? "They were" : "It was"; }
   std::string asleep() const {
-    return asleep_ ? fmt::format(" {} slept all the time.",
-                                 human_count(asleep_, "other thread", "other threads"))
+    return asleep_ ? fmt::format(" Threads that slept all the time are left out: {}.",
+                                 human_count(asleep_))
                    : "";
   }
 

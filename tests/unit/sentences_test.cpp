@@ -176,7 +176,7 @@ TEST_F(Sentences, ThreadsThatSleepAllTheTimeDoNotCount) {
   block(server.at(40 * kMs), 2).at(100 * kMs).stop();
   EXPECT_EQ(answer().sentences, "app (10, 3 threads) ran for 40 % of its life and never waited for "
                                 "a CPU. It was blocked in futex for 60 %, and nobody has woken it. "
-                                "2 other threads slept all the time.");
+                                "Threads that slept all the time are left out: 2.");
 }
 
 TEST_F(Sentences, SeveralProgramsMayWaitBehindEachOther) {
