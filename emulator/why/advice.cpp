@@ -60,6 +60,16 @@ constexpr AdviceRule kRules[] = {
            "or to give it a smaller share (nice, or the weight of its cgroup).",
            facts.name, human_duration(facts.behind_other), facts.other);
      }},
+    {"own threads",
+     [](const AdviceFacts &facts) {
+       return where(facts.woken_by_own * 2 >= facts.blocked, facts.woken_by_own);
+     },
+     [](const AdviceFacts &facts) {
+       return fmt::format("Try `ovnitrace why --critical-path`: its threads waited {} for each "
+                          "other, and the critical path shows for which.",
+                          human_duration(facts.woken_by_own));
+     },
+     true},
 };
 
 } // namespace
@@ -73,7 +83,8 @@ std::string advice(const AdviceFacts &facts) {
   uint64_t most = 0;
   for (const AdviceRule &rule : kRules) {
     const uint64_t lost = rule.lost(facts);
-    if (lost > most && lost >= kLeastTime && lost >= facts.wanted() / 100 * kLeastShare) {
+    if ((rule.is_last ? !best : lost > most) && lost >= kLeastTime &&
+        lost >= facts.wanted() / 100 * kLeastShare) {
       best = &rule;
       most = lost;
     }

@@ -22,6 +22,8 @@ struct AdviceFacts {
   uint64_t behind_other = 0;         ///< of `waiting`: `other` ran there
   std::string other = {};            ///< the program that held CPUs longest, other than this one
   uint64_t idle_forbidden = 0;       ///< of `waiting`: only CPUs that it may not use were idle
+  uint64_t blocked = 0;              ///< for whatever reason
+  uint64_t woken_by_own = 0;         ///< of `blocked`: a thread of the program ended it
   uint64_t woken_by_threads = 0;     ///< blocked in a futex until a traced thread made the wakeup
   uint64_t behind_preempted = 0;     ///< of that: time in which the later waker was preempted
   std::string preempted = {};        ///< the waker that was preempted most
@@ -34,6 +36,7 @@ struct AdviceRule {
   /// Returns the time that the advice is about, ns; 0 if the rule does not apply.
   uint64_t (*lost)(const AdviceFacts &facts);
   std::string (*text)(const AdviceFacts &facts);
+  bool is_last = false; ///< only if no other rule applies
 };
 
 /// Returns all rules. If two are about as much time, the first one is used.

@@ -320,7 +320,11 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
     facts.running += time.running;
     facts.waiting += time.waiting;
     facts.idle_forbidden += time.idle_forbidden;
+    facts.blocked += time.blocked;
   }
+  for (const BlockSum &sum : why.blocks)
+    if (sum.waker.kind() == Culprit::Kind::thread && why.shown[sum.waker.number()])
+      facts.woken_by_own += sum.ns;
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)
       facts.throttled += sum.ns;

@@ -102,6 +102,22 @@ TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
 }
 
+TEST(Advice, TheCriticalPathIsTheLastResort) {
+  AdviceFacts facts = usual();
+  facts.blocked = 300 * kMs;
+  facts.woken_by_own = 150 * kMs;
+  const std::string path = "Try `ovnitrace why --critical-path`: its threads waited 150.0 ms for "
+                           "each other, and the critical path shows for which.";
+  EXPECT_EQ(advice(facts), path);
+  facts.blocked++;
+  EXPECT_EQ(advice(facts), "") << "less than half of the blocked time";
+  facts.blocked--;
+  facts.throttled = 60 * kMs;
+  EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
+  facts.throttled = 59 * kMs;
+  EXPECT_EQ(advice(facts), path);
+}
+
 TEST(Advice, EachRuleIsInTheManual) {
   const std::string manual = test::project_file("docs/why.md");
   for (const AdviceRule &rule : advice_rules())
