@@ -86,6 +86,8 @@ test('a range is inside the run, from its earlier end', () => {
   assert.deepEqual(app.range, {from: 1000, to: 2000});
   app.setRange({from: 1200, to: 1100});
   assert.deepEqual(app.range, {from: 1100, to: 1200});
+  app.setRange({from: 500, to: 900});
+  assert.deepEqual(app.range, {from: 1000, to: 1000}, 'both ends are before the run');
   app.setRange(null);
   assert.equal(app.range, null);
 });
@@ -113,9 +115,10 @@ test('up and down lead to the thread above or below, at the same time', () => {
   assert.deepEqual(step(1), [2, 10]);
   assert.deepEqual(step(1), [2, 10], 'the last');
   assert.deepEqual(step(-1), [1, 5]);
-  assert.deepEqual(step(-5), [0, 1]);
+  assert.deepEqual(step(-5), [0, 0], 'at the time of the first step');
   app.select({thread: 0, slice: 3});
   assert.deepEqual(step(1), [1, 7], 'at 1550');
+  assert.deepEqual(step(-1), [0, 3], 'not at the start of the slice between');
   app.select(null);
   app.view.set(1600, 1700);
   assert.deepEqual(step(1), [0, 3]);
@@ -367,6 +370,14 @@ test('keys do what the list of keys says', () => {
   assert.equal(focused('Enter', {tagName: 'INPUT', id: 'search'}), 'scroller');
   assert.equal(focused('Enter', {tagName: 'INPUT', id: 'idle'}), undefined);
   assert.equal(focused('x', {tagName: 'INPUT', id: 'search'}), undefined);
+  assert.deepEqual(key('x', {target: {tagName: 'INPUT', type: 'checkbox'}}), []);
+  assert.deepEqual(key('0', {target: {tagName: 'INPUT', type: 'checkbox'}}), ['prevented'], 'a checkbox takes no letters');
+  app.view.set(1110, 1590);
+  const chosen = target => (globalThis.document.focused = null, globalThis.document.fire('change', {target}), globalThis.document.focused?.tag);
+  assert.equal(chosen({tagName: 'SELECT'}), undefined, 'by keys');
+  globalThis.document.fire('pointerdown');
+  assert.equal(chosen({tagName: 'INPUT'}), undefined);
+  assert.equal(chosen({tagName: 'SELECT'}), 'scroller', 'after a choice by mouse, keys are those of the timeline');
   key('?');
   assert.equal(byId('help').open, true);
   assert.deepEqual([key('0'), view()], [[], [1110, 1590]], 'the list is open');

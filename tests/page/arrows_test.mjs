@@ -9,11 +9,11 @@ import {fakeContext, makeTrace} from './fake.mjs';
 let lineWidth; // of the last line
 
 /// Thread 1 is woken by thread 0 at 130 and leaves for thread 2 at 160; an untraced one wakes it.
-function drawn(slice, {from = 0, to = 1000, rows = [[0, 0], [1, 22], [2, 44]]} = {}) {
+function drawn(slice, {from = 0, to = 1000, rows = [[0, 0], [1, 22], [2, 44]], context: wakes = 0} = {}) {
   const {context, calls} = fakeContext();
   const run = {state: RUNNING, length: 100};
   const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [run]}, {tid: 2, pid: 1, name: 'b', start: 100, slices: [
-    {state: PAUSED, length: 30}, {state: WARMING, length: 10, why: 2, peer: 1}, {state: RUNNING, length: 20},
+    {state: PAUSED, length: 30}, {state: WARMING, length: 10, why: 2 + 2 * wakes, peer: 1}, {state: RUNNING, length: 20},
     {state: COOLING, length: 40, why: 3, peer: 3}, {state: WARMING, length: 10, why: 2, peer: 4}]},
     {tid: 3, pid: 1, name: 'c', slices: [run]}], {header: {untraced: [{tid: 9, name: 'x'}]}});
   drawArrows({context, width: 500, height: 300, top: 0, xOf: time => 210 + time, app: {
@@ -35,6 +35,12 @@ const unknown = [
 test('a wakeup is an arrow from the waker, or a short dashed one from nobody in the rows', () => {
   assert.deepEqual(drawn(0), [...wakeup, ...unknown]);
   assert.equal(lineWidth, 1.5);
+});
+
+test('a thread that ran when an interrupt woke another is no waker', () => {
+  const calls = drawn(0, {context: 1});
+  assert.deepEqual(calls.slice(0, 4), ['setLineDash 3 3', 'beginPath', 'moveTo 340 15', 'lineTo 340 25']);
+  assert.equal(calls.length, wakeup.length + unknown.length);
 });
 
 test('a thread that left has an arrow to the one that ran instead', () => {

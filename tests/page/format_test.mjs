@@ -16,6 +16,7 @@ test('a duration has the largest unit that it fills, and three to four digits', 
 test('a time of the trace is exact', () => {
   assert.equal(format.exactTime(1234567890), '1.234\u2009567\u2009890 s');
   assert.equal(format.exactTime(5), '0.000\u2009000\u2009005 s');
+  assert.equal(format.exactTime(999999999.6), '1.000\u2009000\u2009000 s');
   assert.equal(format.exactTime(61e9), '61.000\u2009000\u2009000 s');
 });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {fakeDocument, lines, rowsOf} from './fake.mjs';
-import {makeApp} from './fake_app.mjs';
+import {makeApp, THREADS, woken} from './fake_app.mjs';
 import {SortedTable} from '../../emulator/report/page/tables.js';
 
 /// Opens a tab. shown() returns its lines, press() clicks on the first button with a text.
@@ -34,6 +34,14 @@ main (10) | 100 ns | 0 | 0 | 0 | 100 ns | 0 | 0 | 3 | 2 | – | – | –`));
   assert.deepEqual(page.all('th').map(head => head.title).slice(0, 2), ['', 'running']);
   assert.deepEqual(page.all('th').map(head => head.title).slice(8), [
     'How often it moved', 'How often it yielded', 'Half of the wakeup latencies are shorter', '', '']);
+});
+
+test('the time outside the regions of --control is not unknown', () => {
+  const {app, shown} = open(1);
+  Object.assign(app.trace.summary.threads[1], {outside_regions_ns: 40});
+  app.trace.summary.threads[1].time_ns.unknown = 42;
+  app.panel.show();
+  assert.match(shown()[4], /^work \(11\) \| 500 ns \| 100 ns \| 0 \| 0 \| 0 \| 200 ns \| 2 ns \|/);
 });
 
 test('a counter that no thread has is shown where it always is', () => {
@@ -136,6 +144,22 @@ work (11) | others | 500 ns`));
   app.rebuild();
   press('main (10)');
   assert.deepEqual(app.selected, {thread: 0, slice: 2}, 'the slice itself');
+});
+
+test('a wait names who preempted the thread, or who woke it, and never who ran at an interrupt', () => {
+  const threads = THREADS.map(thread => ({...thread, slices: thread.slices.map(slice => ({...slice}))}));
+  threads[0].slices[1].peer = 4; // other (77) got the CPU of main, which work (11) woke
+  const who = (state, change = () => {}) => {
+    change();
+    const {page, shown} = open(5, {threads}), [select] = page.all('select');
+    select.value = state;
+    select.onchange();
+    return shown().find(line => line.startsWith('main (10)') && / s \| /.test(line)).split(' | ').at(-1);
+  };
+  assert.equal(who('paused'), 'work (11)');
+  assert.equal(who('paused', () => threads[0].slices[2].why = woken(1)), 'in an interrupt');
+  assert.equal(who('warming'), 'in an interrupt');
+  assert.equal(who('warming', () => threads[0].slices[2].why = woken(7)), '7');
 });
 
 test('of many waits the longest hundred are kept', () => {

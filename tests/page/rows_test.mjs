@@ -91,6 +91,20 @@ test('a condition holds for times and for shares, with and without the limit', (
   assert.deepEqual(search('cooling>1ms'), []);
 });
 
+test('a condition leaves out the start gate and the time outside regions, as the tables do', () => {
+  const rows = make();
+  Object.assign(rows.shown[0].summary, {start_gate_ns: 780}); // 100 running, 100 paused
+  rows.shown[1].summary.time_ns.unknown = rows.shown[1].summary.outside_regions_ns = 4000;
+  const found = text => {
+    rows.search = text;
+    rows.build();
+    return rows.matching.map(thread => thread.index);
+  };
+  assert.deepEqual(found('running>=30%'), [0, 1, 3]);
+  assert.deepEqual(found('paused<101'), [0]);
+  assert.deepEqual(found('unknown>0'), []);
+});
+
 test('a thread with the tid of another, on another node or later, has its own times', () => {
   const rows = make();
   assert.equal(rows.shown[0].summary.time_ns.running, 100);

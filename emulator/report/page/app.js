@@ -118,6 +118,7 @@ export class App {
 
   select(selected, {reveal = true} = {}) {
     this.selected = selected;
+    this.time = selected && this.trace.start[selected.slice]; // at which step() goes up and down
     if (selected && reveal) {
       this.rows.unhide(selected.thread);
       byId('search').value = this.rows.search;
@@ -159,10 +160,11 @@ export class App {
     const now = list.findIndex(row => row.thread === this.selected?.thread);
     const to = now < 0 ? 0 : Math.min(list.length - 1, Math.max(0, now + rows));
     const {thread} = list[to], {trace} = this;
-    const time = this.selected ? trace.start[this.selected.slice] : this.view.from;
+    const time = this.selected ? this.time : this.view.from;
     const within = Math.min(Math.max(time, trace.start[trace.first[thread]]),
                             trace.start[trace.first[thread + 1] - 1]);
     this.select({thread, slice: trace.find(thread, within)});
+    this.time = time; // else each step would go back to the start of a slice
   }
   zoomToSelected() {
     if (!this.selected)
@@ -185,8 +187,8 @@ export class App {
   }
 
   setRange(range) {
-    this.range = range && {from: Math.max(this.trace.from, Math.min(range.from, range.to)),
-                           to: Math.min(this.trace.to, Math.max(range.from, range.to))};
+    const inside = time => Math.min(this.trace.to, Math.max(this.trace.from, time));
+    this.range = range && {from: inside(Math.min(range.from, range.to)), to: inside(Math.max(range.from, range.to))};
     this.panel.showIfFollows('range');
     this.redraw();
   }

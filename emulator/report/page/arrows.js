@@ -50,9 +50,11 @@ export function drawArrows(timeline) {
       wakeups.push(i);
   }
   for (const wakeup of wakeups) {
-    const {peer} = trace.startCause(wakeup);
-    if (peer)
-      arrow(timeline, trace.peerOf(peer).thread, thread, trace.start[wakeup], colors.ui('accent'));
+    const {peer, context} = trace.startCause(wakeup);
+    if (!peer)
+      continue;
+    const waker = context === 0 ? trace.peerOf(peer).thread : -1; // an interrupt only came while the peer ran
+    arrow(timeline, waker, thread, trace.start[wakeup], colors.ui('accent'));
   }
   const state = trace.state(selected.slice), cause = trace.startCause(selected.slice);
   if (startsByLeaving(trace, state) && cause?.reason !== undefined && cause.peer)

@@ -17,7 +17,7 @@ export function duration(ns) {
 
 /// Returns a time of the trace, exact to the ns: "1.234 567 890 s".
 export function exactTime(ns) {
-  const whole = Math.floor(ns / 1e9), rest = String(Math.round(ns - whole * 1e9)).padStart(9, '0');
+  const all = Math.round(ns), whole = Math.floor(all / 1e9), rest = String(all - whole * 1e9).padStart(9, '0');
   return whole + '.' + rest.replace(/(...)(...)(...)/, '$1\u2009$2\u2009$3') + ' s';
 }
 

@@ -102,10 +102,16 @@ export function handleKeys(app) {
     n: () => writeNote(app), '/': () => byId('search').focus(), '?': () => byId('help').showModal(),
     Escape: () => app.marks ? app.mark(null) : app.range ? app.setRange(null) : app.select(null),
   };
+  let pointed = false; // the last input was not a key
+  document.addEventListener('pointerdown', () => pointed = true, true);
+  // A menu takes letters as its own, so keys would stay dead after a choice by mouse.
+  document.addEventListener('change', ({target}) => pointed && target.tagName === 'SELECT' && app.timeline.scroller.focus());
   document.addEventListener('keydown', event => {
+    pointed = false;
     if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open)
       return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) {
+    const {tagName, type} = event.target;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(tagName) && type !== 'checkbox') {
       if (event.key === 'Escape' || (event.key === 'Enter' && event.target.id === 'search'))
         app.timeline.scroller.focus();
       return;

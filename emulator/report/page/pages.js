@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
-import {nameOf, COOLING, RUNNING} from './trace.js';
+import {nameOf, timeIn, COOLING, RUNNING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
 import {duration, percent, count} from './format.js';
-
-/// Returns the time of a thread in a state, without that at the start gate, as `info` does.
-function timeIn({summary}, state) {
-  return summary.time_ns[state] - (state === 'paused' ? summary.start_gate_ns : 0);
-}
 
 /// Returns the columns of the states whose times `info` sums up.
 function stateColumns({header, summary: {threads: [first]}}) {
   return header.state_order.map(state => header.states[state])
       .filter(({name}) => name in (first?.time_ns ?? {}))
       .map(({name, label, meaning}) => ({
-        title: label, hint: meaning, value: thread => timeIn(thread, name),
-        text: thread => duration(timeIn(thread, name)),
+        title: label, hint: meaning, value: thread => timeIn(thread.summary, name),
+        text: thread => duration(timeIn(thread.summary, name)),
       }));
 }
 
@@ -177,8 +172,11 @@ export function waitsPage(app) {
     {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
     {title: 'Ran meanwhile', words: true, value: row => held.get(row.slice) ?? '–'},
     {title: 'Preempted or woken by', words: true, value: row => {
-      const found = causes(trace, row), peer = found.peer ?? found.waker;
-      return peer ? nameOf(peer) : '–';
+      const {peer, context, waker} = causes(trace, row);
+      if (context > 0)
+        return trace.header.contexts[context] ?? String(context);
+      const who = trace.state(row.slice) === COOLING ? peer : waker;
+      return who ? nameOf(who) : '–';
     }},
   ], {sort: 2});
   const chosen = () => new Set(app.rows.matching.map(thread => thread.index));

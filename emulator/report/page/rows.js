@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lists the rows of the timeline: CPUs, then threads by process, as searched, sorted and folded.
 import {parseDuration} from './format.js';
+import {timeIn} from './trace.js';
 import {HEIGHTS} from './layout.js';
 
 const IDLE_MANY = 40; // threads
@@ -29,9 +30,9 @@ function condition(word) {
   const [, state, sign, number, unit] = match;
   const limit = unit === '%' ? Number(number) / 100 : parseDuration(number + (unit ?? ''));
   return thread => {
-    const times = thread.summary.time_ns;
-    const whole = Object.values(times).reduce((a, b) => a + b, 0);
-    const value = unit === '%' ? (whole ? times[state] / whole : 0) : times[state];
+    const {summary} = thread, time = timeIn(summary, state);
+    const whole = Object.keys(summary.time_ns).reduce((sum, one) => sum + timeIn(summary, one), 0);
+    const value = unit === '%' ? (whole ? time / whole : 0) : time;
     return {'>': value > limit, '<': value < limit, '>=': value >= limit, '<=': value <= limit}[sign];
   };
 }

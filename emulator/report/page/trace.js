@@ -179,6 +179,13 @@ export class Trace {
   }
 }
 
+/// Returns the time of a thread in a state, as `info` does: without the wait at the start gate, and
+/// without the time outside the regions of --control.
+export function timeIn(summary, state) {
+  const leftOut = {paused: 'start_gate_ns', unknown: 'outside_regions_ns'}[state];
+  return summary.time_ns[state] - (summary[leftOut] ?? 0);
+}
+
 export function nameOf(thread) {
   if (thread.tid === 0)
     return 'idle';
