@@ -43,6 +43,8 @@ struct PackedTrace {
   /// The flags above the state. page/trace.js derives them from its number of states in this way.
   static constexpr unsigned kStarts = 1u << std::bit_width(kMixed), kEnds = 2 * kStarts;
   static_assert(kEnds < 256, "more states need a wider `kind`, here and in page/trace.js");
+  /// Flag of the code of an event whose parameters mean what the manual of FTrace says.
+  static constexpr uint32_t kByManual = 0x100;
   static constexpr size_t kLoadSteps = 1000; ///< equal parts of the shown time
 
   std::vector<PackedThread> threads;
@@ -58,6 +60,7 @@ struct PackedTrace {
   /// By the same numbers: the function that blocked and its callers, "t_read a.c:3 < main". Empty:
   /// not known.
   std::vector<std::string> places;
+  uint64_t places_left_out = 0; ///< for which there was no number
   uint64_t slices = 0, coarse_threads = 0;
   uint64_t grain = 0; ///< least ns of a mixed slice; 0: there are no mixed slices
 };

@@ -35,7 +35,7 @@ void SlicePacker::on_event(const Event &event, const System &system) {
   const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
   put_varint(trace_.events, event.time - last_event_);
   put_varint(trace_.events, thread == kNone ? 0 : uint64_t(thread) + 1);
-  put_varint(trace_.events, event.kind);
+  put_varint(trace_.events, event.kind | (event.by_manual ? PackedTrace::kByManual : 0));
   put_varint(trace_.events, event.par1);
   put_varint(trace_.events, event.par2);
   last_event_ = event.time;
@@ -111,8 +111,10 @@ uint64_t SlicePacker::call_number(const Slice &slice) {
 /// The page has room for 2047 numbers. The last ones are for calls alone.
 uint64_t SlicePacker::number_of(std::string_view call, std::string place) {
   constexpr size_t kMostPlaces = 1500;
-  if (calls_.size() >= kMostPlaces)
+  if (calls_.size() >= kMostPlaces && !place.empty() && !calls_.contains({call, place})) {
+    trace_.places_left_out++;
     place.clear();
+  }
   if (call.empty() && place.empty())
     return 0;
   const auto [it, added] = calls_.try_emplace({call, place}, calls_.size() + 1);
@@ -185,6 +187,7 @@ void SlicePacker::on_cpu(const CpuSpan &span) {
   put_varint(trace_.dark, span.start - catalog_.begin);
   put_varint(trace_.dark, span.end - span.start);
   put_varint(trace_.dark, span.counted);
+  bytes_ += kSliceBytes;
 }
 
 PackedTrace SlicePacker::finish() {

@@ -22,7 +22,7 @@ void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
     slice.stack = stack;
     slice.reason = event.reason();
-    slice.next = event.named();
+    slice.next = event.next();
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
   } else if (event.kind == FTrace_EXT_snapshot && event.reason()) {

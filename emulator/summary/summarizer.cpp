@@ -118,7 +118,7 @@ void Summarizer::leave_cpu(const Event &event) {
       thread.throttled++;
     } else {
       thread.preempted++;
-      preemptions_.add(event.thread, event.named());
+      preemptions_.add(event.thread, event.next());
     }
     return;
   case mcv('O', 'H', 'c'):

@@ -58,7 +58,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   switch (event.kind) {
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
-    now_.next = Culprit::of(event.named());
+    now_.next = Culprit::of(event.next());
     now_.leaves = event.thread;
     now_.reason = event.reason();
     return;

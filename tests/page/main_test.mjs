@@ -37,7 +37,7 @@ async function start({header = {}, summary = {}} = {}) {
     critical_path: varints()};
   const state = name => ({name, label: name, meaning: name, color: '#000000', pattern: 'none', waits: 'nothing', stacked: name === 'running'});
   const head = new TextEncoder().encode(JSON.stringify({
-    from: 0, to: 5, states: ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'].map(state), state_order: [1, 0], threads: [{tid: 1, pid: 1, node: 0, name: 'a', start: 0, slices: 1}],
+    from: 0, to: 5, states: ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'].map(state), state_order: [1, 0], threads: [{tid: 1, pid: 1, main: 0, node: 0, name: 'a', start: 0, slices: 1}],
     slices: 1, cpus: [{index: 0, node: 0}], counters: [], series: ['#112233'], alarm: '#ff0000', load_steps: 1, calls: [], untraced: [], chains: [],
     waits: {sums: [], left_out: 0, longest: []}, latency: {count: 0},
     parts: Object.entries(parts).map(([name, bytes]) => [name, bytes.length]), ...header}));
@@ -91,6 +91,8 @@ test('losses and coarse threads are told, and a whole machine has the name of it
   assert.equal(text('notice'), '1 of 1 thread, marked ≈, are shown in steps of 2.000 µs: all detail did not fit into --max-size. ' +
       'Their latencies and waits are only in the tables of threads; the CPUs show their runs as grey. ' +
       'Events were lost: there the page shows Unknown, and CPUs hatched.');
+  assert.equal((await start({header: {places_left_out: 3}})).text('notice'),
+               '3 stacks of blocked threads had no room: the page shows their system calls alone.');
   const unknown = await start({summary: {lost: null, answer: {sentences: 'It ran.', advice: ''}}});
   assert.match(unknown.text('about'), /an unknown number of events lost$/);
   assert.equal(unknown.text('answer'), 'It ran.');

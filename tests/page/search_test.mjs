@@ -84,6 +84,10 @@ test('sections nest, and the end of one ends those within it', () => {
     {start: 10, number: 1, depth: 0, end: 60}, {start: 70, number: 3, depth: 0, end: 900}]);
   assert.deepEqual(sections.pointsOf(2).map(eventName), ['user event 3: 4, 6']);
   assert.equal(eventName(event(0, 1, 9)), 'ipoint 4');
+  const plain = new Sections({...NO_SLICES, to: 900, events: new Map([[2, [
+    event(10, 0x1d9, 1), event(20, 0x101, 1), event(30, 0x1e9, 1)]]])});
+  assert.deepEqual(plain.of(2), [], 'a plain file has no sections');
+  assert.deepEqual(plain.pointsOf(2).map(eventName), ['user event 13: 4, 1', 'ipoint 4', 'user event 14: 4, 1']);
   const many = Array.from({length: 200000}, (_, n) => event(n, 0xd9, 1));
   assert.equal(new Sections({...NO_SLICES, to: 900, events: new Map([[2, many]])}).of(2).length, 512);
   assert.deepEqual(sections.of(3), []);

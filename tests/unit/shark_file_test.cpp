@@ -2,7 +2,12 @@
 // Plain FTrace files of S.Ha.R.K., emulator/shark and docs/shark.md: their records, and what is
 // wrong with them.
 #include "emulator/dump/dump_line.h"
+#include "emulator/report/write_report.h"
+#include "emulator/slices/slicer.h"
+#include "emulator/summary/summarizer.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/manual_codes.h"
+#include "tests/unit/support/packed_page.h"
 #include "tests/unit/support/shark_rig.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -90,6 +95,40 @@ TEST_F(Shark, DumpPrintsBothParametersOfEveryCode) {
     EXPECT_TRUE(text.find("=1 ") != std::string::npos || text.find("(1)") != std::string::npos)
         << text;
   }
+}
+
+/// A plain file has 0 where there is no next task, which is also the tid of the idle task.
+TEST_F(Shark, WhoGotTheCpuIsNotKnownWhereTheRecordNamesNobody) {
+  file.at(0).rate(kNsRate).id(1, 5).id(2, 6).record(FTrace_EVT_task_activate, 1);
+  file.record(FTrace_EVT_task_activate, 2).at(20).record(FTrace_EVT_task_dispatch, 1);
+  file.at(800).record(FTrace_EVT_task_epilogue, 1).record(FTrace_EVT_task_dispatch, 2);
+  file.at(900).record(FTrace_EVT_task_sleep, 2).at(1000).record(FTrace_EVT_task_dispatch, 1);
+  file.at(1100).record(FTrace_EVT_trace_stop).write(path);
+  CollectingSink sink;
+  class Departures final : public SliceSink {
+  public:
+    void on_slice(const Slice &slice) override {
+      if (slice.state == ThreadState::Running && slice.ends)
+        next.push_back(slice.next.tid);
+    }
+    std::vector<uint32_t> next;
+  } departures;
+  replay_slices(*open_trace({{path}}, sink), {}, departures);
+  EXPECT_EQ(departures.next, (std::vector<uint32_t>{kNone, kNone}));
+  EXPECT_TRUE(summarize(*open_trace({{path}}, sink)).preemptions.empty());
+  EXPECT_EQ((Event{.peer = 7, .par2 = 5, .in_plain_file = true}.next().thread), 7u);
+  EXPECT_EQ((Event{.par2 = 0}.next().tid), 0u) << "a capture knows the idle task";
+}
+
+TEST_F(Shark, SectionsOfAPlainFileAreNoneOnThePage) {
+  file.at(0).rate(kNsRate).id(1, 5).context_switch(1).at(10);
+  file.record(FTrace_EVT_user_event_13, 1, 7).at(20).record(FTrace_EVT_trace_stop).write(path);
+  CollectingSink sink;
+  write_report(path, {}, [&] { return open_trace({{path}}, sink); }, {.place = path + ".html"});
+  const PackedPage page(text_of(path + ".html"));
+  Numbers events(page.parts.at("events"));
+  events.next(), events.next();
+  EXPECT_EQ(events.next(), 0x100u | FTrace_EVT_user_event_13) << "as the manual means it";
 }
 
 TEST_F(Shark, EveryFilterCodeIsAnEvent) {

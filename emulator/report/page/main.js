@@ -36,6 +36,8 @@ function showHead(trace) {
                  'of threads; the CPUs show their runs as grey.');
   if (summary.lost !== 0)
     notices.push('Events were lost: there the page shows Unknown, and CPUs hatched.');
+  if (trace.header.places_left_out)
+    notices.push(counted(trace.header.places_left_out, 'stack') + ' of blocked threads had no room: the page shows their system calls alone.');
   byId('notice').textContent = notices.join(' ');
   byId('notice').hidden = notices.length === 0;
 }

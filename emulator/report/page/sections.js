@@ -6,11 +6,14 @@ import {DEAD, UNKNOWN} from './trace.js';
 
 const MOST_NESTED = 512; // as in info
 const SECTION_STARTS = 0xd9, SECTION_ENDS = 0xe9, IPOINT = 0x01;
+/// Flag of a code whose parameters mean what the manual of FTrace says, which has no sections.
+const BY_MANUAL = 0x100;
 
 export function eventName(event) {
-  if (event.code === IPOINT)
+  const code = event.code % BY_MANUAL;
+  if (code === IPOINT)
     return 'ipoint ' + event.par1;
-  return 'user event ' + (event.code >> 4) + ': ' + event.par1 + ', ' + event.par2;
+  return 'user event ' + (code >> 4) + ': ' + event.par1 + ', ' + event.par2;
 }
 
 /// Returns whether a slice hides what a thread does, or is after its end.
