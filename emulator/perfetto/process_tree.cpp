@@ -64,6 +64,7 @@ void ProcessTree::start() {
 }
 
 void ProcessTree::write_process(uint32_t first, uint32_t end) {
+  const uint32_t main = main_of(first, end);
   bool named = false;
   for (uint32_t thread = first; thread < end;) {
     std::vector<uint32_t> some;
@@ -75,9 +76,9 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
     file_.packet_at(range_.from, [&](PacketBuilder &packet) {
       TreeBuilder tree(packet, Packet::process_tree);
       const uint32_t pid = catalog_.threads[first].pid;
-      const std::string name = named ? std::string() : name_of_process(pid, first);
+      const std::string name = named ? std::string() : name_of_process(pid, main);
       if (!name.empty())
-        add_process(tree, pid, name, lines_[first]);
+        add_process(tree, pid, name, lines_[main]);
       named = true;
       for (uint32_t t : some) {
         add_thread(tree, catalog_.threads[t].tid, pid, names_.name(t));
@@ -87,10 +88,21 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
   }
 }
 
-/// Empty: not known. That of its main thread, traced or not.
-std::string ProcessTree::name_of_process(uint32_t pid, uint32_t first) const {
-  if (catalog_.threads[first].tid == pid)
-    return names_.name(first);
+/// Returns the main thread of the last process that used a pid before the range; `first` if there is
+/// none. Main threads come first.
+uint32_t ProcessTree::main_of(uint32_t first, uint32_t end) const {
+  const std::vector<ThreadInfo> &threads = catalog_.threads;
+  uint32_t main = first;
+  for (uint32_t t = first; t < end && threads[t].tid == threads[t].pid; t++)
+    if (threads[t].birth < range_.from)
+      main = t;
+  return main;
+}
+
+/// Returns the name of the main thread, traced or not; empty if it is not known.
+std::string ProcessTree::name_of_process(uint32_t pid, uint32_t main) const {
+  if (catalog_.threads[main].tid == pid)
+    return names_.name(main);
   const PeerName *peer = find_peer(catalog_.hosts.front().peers, pid, range_.to);
   return peer ? printable_line(peer->name) : std::string();
 }

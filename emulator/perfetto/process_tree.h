@@ -32,7 +32,8 @@ public:
 
 private:
   bool is_there(uint32_t thread) const;
-  std::string name_of_process(uint32_t pid, uint32_t first) const;
+  uint32_t main_of(uint32_t first, uint32_t end) const;
+  std::string name_of_process(uint32_t pid, uint32_t main) const;
   void write_process(uint32_t first, uint32_t end);
   void write_untraced();
   void write_late(uint32_t thread);

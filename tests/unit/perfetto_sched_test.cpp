@@ -177,6 +177,15 @@ TEST_F(PerfettoSched, ThreadsAreCreatedByWhomTheyWere) {
   EXPECT_EQ(perfetto.processes.at(44), "orphan");
 }
 
+TEST_F(PerfettoSched, AProcessHasTheNameOfTheLastOneThatUsedThePid) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 300, 300, "old").id(2, 300, 300, "new", 500);
+  cpu.dispatch(1).at(400).end(1).at(500).dispatch(2).at(900).stop();
+  EXPECT_EQ(exported().processes.at(300), "new") << "it is written when it is born";
+  Cut late;
+  late.from = 700;
+  EXPECT_EQ(exported(late).processes.at(300), "new");
+}
+
 TEST_F(PerfettoSched, NamesAreUtf8WhateverTheyWere) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "\x1b[31m\xff\xc3");
   cpu.dispatch(1).id(2, 22, 22, "\xe2\x80\xae half \xe2\x82").at(110).epilogue(1, 22).dispatch(2);
