@@ -52,8 +52,11 @@ void WhyPart::turn(uint32_t cpu, Culprit holder, uint64_t, uint64_t end) {
   used_ += to.bytes.size() - before;
 }
 
-/// Where a wait is when it begins, and where it goes.
+/// Notes where a wait is when it begins, and where it goes. A wait outside the cut has no slice that
+/// takes its moves: they end where the next one begins.
 void WhyPart::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
+  if (!is_waiting(change.from))
+    moves_[thread].clear();
   if (!is_waiting(change.to))
     return;
   const auto cpu = change.cpu < catalog_.cpus.size() ? change.cpu + 1 : 0;
