@@ -5,6 +5,7 @@
 #include "emulator/format/value_names.h"
 #include "emulator/input/command_lines.h"
 #include "emulator/slices/shown_state.h"
+#include "emulator/summary/groups.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -93,11 +94,13 @@ Json words(ValueNames names, std::string_view ValueName::*word) {
 Json threads(const ReportInput &input, const PackedTrace &trace) {
   Json all = Json::array();
   const std::vector<std::string_view> lines = command_lines(input.catalog);
+  const std::vector<uint32_t> mains = main_threads(input.catalog);
   for (size_t t = 0; t < trace.threads.size(); t++) {
     const ThreadInfo &thread = input.catalog.threads[t];
     const PackedThread &packed = trace.threads[t];
     all.push_back({{"tid", thread.tid},
                    {"pid", thread.pid},
+                   {"main", mains[t]},
                    {"node", thread.host},
                    {"name", thread.name},
                    {"birth", thread.birth},
@@ -108,6 +111,15 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
     if (!packed.mix.empty())
       all.back()["coarse"] = true;
   }
+  return all;
+}
+
+/// Returns the threads of pairs in the summary, by index: a tid may be that of several threads.
+Json pairs(const std::vector<PairCount> &pairs) {
+  Json all = Json::array();
+  for (const PairCount &pair : pairs)
+    all.push_back(
+        {{"thread", pair.thread}, {"by", pair.peer == kNone ? Json() : Json(pair.peer)}});
   return all;
 }
 
@@ -181,11 +193,14 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"reason_names", words(kReasonNames, &ValueName::name)},
           {"calls", trace.calls},
           {"places", trace.places},
+          {"places_left_out", trace.places_left_out},
           {"contexts", words(kWakerContextNames, &ValueName::label)},
           {"context_names", words(kWakerContextNames, &ValueName::name)},
           {"series", series()},
           {"alarm", css(palette::kAlarm)},
           {"threads", threads(input, trace)},
+          {"preemptions", pairs(summary.preemptions)},
+          {"wakeups", pairs(summary.wakeups)},
           {"cpus", cpus(input.catalog)},
           {"cpu_count", cpu_count(input.info, input.catalog)},
           {"untraced", untraced(trace)},

@@ -154,16 +154,16 @@ test('what is under the pointer is told beside it', () => {
     app.hover({offsetX, offsetY, clientX, clientY});
     return tooltip.hidden ? null : [tooltip.text, tooltip.style.left, tooltip.style.top].join(' | ');
   };
-  assert.equal(hover(280, MAIN), 'main (10)\nThe running for 200 ns\nregion start:interactive, 100 ns\n' +
+  assert.equal(hover(280, MAIN), 'main (10) of one\nThe running for 200 ns\nregion start:interactive, 100 ns\n' +
                'critical path: runs | 294px | 114px');
-  assert.equal(hover(240, MAIN), 'main (10)\nThe running for 200 ns\ncritical path: runs\nsection 5, 80 ns\n' +
+  assert.equal(hover(240, MAIN), 'main (10) of one\nThe running for 200 ns\ncritical path: runs\nsection 5, 80 ns\n' +
                'section 6, 50 ns | 254px | 114px');
-  assert.equal(hover(500, MAIN), 'main (10)\nThe running for 450 ns\nregion started by ctl, 50 ns\ncritical path: runs | 514px | 114px');
-  assert.equal(hover(412, WORK), 'work (11)\nThe running for 300 ns\nuser event 2: 7, 8 | 426px | 114px');
-  assert.equal(hover(400, WORK), 'work (11)\nThe cooling for 100 ns | 414px | 114px', '5 pixels beside the event');
-  assert.equal(hover(371, MAIN), 'main (10)\nThe paused for 300 ns\ncritical path: runs\nipoint 42 | 385px | 114px');
-  assert.equal(hover(450, OTHER), 'main (10)\nSeveral states for 300 ns | 464px | 114px');
-  assert.equal(hover(300, CPU0), 'work (11)\nThe running for 200 ns\ncritical path: waits | 314px | 114px');
+  assert.equal(hover(500, MAIN), 'main (10) of one\nThe running for 450 ns\nregion started by ctl, 50 ns\ncritical path: runs | 514px | 114px');
+  assert.equal(hover(412, WORK), 'work (11) of one\nThe running for 300 ns\nuser event 2: 7, 8 | 426px | 114px');
+  assert.equal(hover(400, WORK), 'work (11) of one\nThe cooling for 100 ns | 414px | 114px', '5 pixels beside the event');
+  assert.equal(hover(371, MAIN), 'main (10) of one\nThe paused for 300 ns\ncritical path: runs\nipoint 42 | 385px | 114px');
+  assert.equal(hover(450, OTHER), 'main (10) of two\nSeveral states for 300 ns | 464px | 114px');
+  assert.equal(hover(300, CPU0), 'work (11) of one\nThe running for 200 ns\ncritical path: waits | 314px | 114px');
   assert.equal(hover(395, CPU0), null);
   assert.equal(hover(300, PROCESS), null);
   assert.equal(hover(210, MAIN), null, 'the last pixel of the names');

@@ -15,17 +15,17 @@ test('each slice has its facts, and says what is not known', () => {
   const facts = all(trace).map(selected => app.details.facts(selected)
       .map(([term, what]) => term + ': ' + (what.text ?? what)).join('; ').replaceAll('\u2009', ' '));
   assert.deepEqual(facts, lines(`
-Thread: main (10), process 10; From: 0.000 001 000 s; To: 0.000 001 200 s; CPU: CPU 0 of one; Left the CPU: waits for; Ran instead: work (11)
-Thread: main (10), process 10; From: 0.000 001 200 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: waits for; Blocked in: futex; At: lock.c:5; Ran instead: work (11); Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
-Thread: main (10), process 10; From: 0.000 001 500 s; To: 0.000 001 550 s; Last CPU: CPU 0 of one; Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
-Thread: main (10), process 10; From: 0.000 001 550 s; To: 0.000 002 000 s; CPU: CPU 1 of one; Woken by: work (11); In context: by a thread; Wakeup latency: 50 ns
-Thread: work (11), process 10; From: 0.000 001 200 s (its start was not seen); To: 0.000 001 400 s; CPU: CPU 0 of one; Left the CPU: preempted; Ran instead: other (77), not traced
-Thread: work (11), process 10; From: 0.000 001 400 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: preempted; Ran instead: other (77), not traced
-Thread: work (11), process 10; From: 0.000 001 500 s; To: 0.000 001 800 s; CPU: CPU 0 of one; Left the CPU: exited; Ran instead: not known
-Thread: work (11), process 10; From: 0.000 001 800 s; To: 0.000 002 000 s; Last CPU: CPU 0 of one
-Thread: main (10), process 10; From: 0.000 001 300 s (its start was not seen); To: 0.000 001 400 s (its end was not seen); Last CPU: not known
-Thread: main (10), process 10; From: 0.000 001 400 s; To: 0.000 001 500 s (its end was not seen); CPU: CPU 0 of two
-Thread: main (10), process 10; From: 0.000 001 500 s; To: 0.000 001 800 s; Times: The running 100 ns, The paused 150 ns, The cooling 20 ns, The warming 30 ns`));
+Thread: main (10) of one, process 10; From: 0.000 001 000 s; To: 0.000 001 200 s; CPU: CPU 0 of one; Left the CPU: waits for; Ran instead: work (11) of one
+Thread: main (10) of one, process 10; From: 0.000 001 200 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: waits for; Blocked in: futex; At: lock.c:5; Ran instead: work (11) of one; Woken by: work (11) of one; In context: by a thread; Wakeup latency: 50 ns
+Thread: main (10) of one, process 10; From: 0.000 001 500 s; To: 0.000 001 550 s; Last CPU: CPU 0 of one; Woken by: work (11) of one; In context: by a thread; Wakeup latency: 50 ns
+Thread: main (10) of one, process 10; From: 0.000 001 550 s; To: 0.000 002 000 s; CPU: CPU 1 of one; Woken by: work (11) of one; In context: by a thread; Wakeup latency: 50 ns
+Thread: work (11) of one, process 10; From: 0.000 001 200 s (its start was not seen); To: 0.000 001 400 s; CPU: CPU 0 of one; Left the CPU: preempted; Ran instead: other (77), not traced
+Thread: work (11) of one, process 10; From: 0.000 001 400 s; To: 0.000 001 500 s; Last CPU: CPU 0 of one; Why off the CPU: preempted; Ran instead: other (77), not traced
+Thread: work (11) of one, process 10; From: 0.000 001 500 s; To: 0.000 001 800 s; CPU: CPU 0 of one; Left the CPU: exited; Ran instead: not known
+Thread: work (11) of one, process 10; From: 0.000 001 800 s; To: 0.000 002 000 s; Last CPU: CPU 0 of one
+Thread: main (10) of two, process 10; From: 0.000 001 300 s (its start was not seen); To: 0.000 001 400 s (its end was not seen); Last CPU: not known
+Thread: main (10) of two, process 10; From: 0.000 001 400 s; To: 0.000 001 500 s (its end was not seen); CPU: CPU 0 of two
+Thread: main (10) of two, process 10; From: 0.000 001 500 s; To: 0.000 001 800 s; Times: The running 100 ns, The paused 150 ns, The cooling 20 ns, The warming 30 ns`));
 });
 
 test('each slice is the same for programs, and leads to its neighbours, waker and successor', () => {
@@ -55,6 +55,8 @@ test('a command line is that of the main thread, on the same node', () => {
   trace.threads[2].command_line = 'app --two';
   const line = thread => app.details.facts({thread, slice: trace.first[thread]}).find(([term]) => term === 'Command line')[1];
   assert.deepEqual([0, 1, 2].map(line), ['app -x', 'app -x', 'app --two']);
+  trace.threads[1].main = 2;
+  assert.equal(line(1), 'app --two', 'a later process with the pid has its own');
 });
 
 test('an unknown reason, context or state has its number', () => {
@@ -71,7 +73,7 @@ test('a wakeup in an interrupt has who was interrupted, and is told to programs'
   trace.why[2] = woken(1);
   const facts = Object.fromEntries(app.details.facts({thread: 0, slice: 2}));
   assert.deepEqual([facts['Woken while ran'].text, facts['In context'], facts['Woken by']],
-                   ['work (11)', 'in an interrupt', undefined]);
+                   ['work (11) of one', 'in an interrupt', undefined]);
   assert.equal(plainSlice(trace, {thread: 0, slice: 2}).context, 'irq');
   trace.peer[2] = 0;
   assert.equal(Object.fromEntries(app.details.facts({thread: 0, slice: 2}))['Woken while ran'], 'not known');
@@ -84,7 +86,7 @@ test('names of other threads lead to them at that time', () => {
     button.onclick();
     return [button.text, app.selected.slice, app.selected.thread];
   });
-  assert.deepEqual(peers, [['work (11)', 5, 1], ['work (11)', 7, 1], ['work (11)', 5, 1], ['work (11)', 7, 1]]);
+  assert.deepEqual(peers, [['work (11) of one', 5, 1], ['work (11) of one', 7, 1], ['work (11) of one', 5, 1], ['work (11) of one', 7, 1]]);
   assert.equal(app.details.peer(trace.peerOf(0)), 'not known');
   assert.equal(app.details.peer(trace.peerOf(4)), 'other (77), not traced');
   assert.equal(app.details.peer(trace.peerOf(5)), 'nobody (the CPU was idle)');
@@ -97,7 +99,7 @@ test('a selected slice has a title, its facts and the ways from it', () => {
   assert.equal(title.text, 'The running for 200 ns');
   assert.equal(title.children[0].style.background, 'rgb(0 255 0)');
   assert.equal(list.all('dt').length, 6);
-  assert.deepEqual(list.all('dd').map(what => what.text).at(-1), 'work (11)');
+  assert.deepEqual(list.all('dd').map(what => what.text).at(-1), 'work (11) of one');
   assert.deepEqual(actions.children.map(button => [button.text, button.disabled]), [
     ['← Previous (←)', true], ['Next → (→)', false], ['Waker (e)', true], ['Ran instead (q)', false], ['Zoom to it (f)', undefined]]);
   actions.children[4].onclick();
@@ -136,12 +138,12 @@ CPU 1 of one | 150 ns | 33.3 %
 CPU 0 of two | 100 ns | 22.2 %
 Threads that ran most
 Thread | Running | Cooling | Warming
-work (11) | 350 ns | 100 ns | 0
-main (10) | 167 ns | 13 ns | 20 ns
-main (10) | 150 ns | 0 | 50 ns`));
+work (11) of one | 350 ns | 100 ns | 0
+main (10) of two | 167 ns | 13 ns | 20 ns
+main (10) of one | 150 ns | 0 | 50 ns`));
   page.all('button').find(button => button.text === 'Zoom to it').onclick();
   assert.deepEqual([app.view.from, app.view.to], [1250, 1700]);
-  page.all('button').find(button => button.text === 'work (11)').onclick();
+  page.all('button').find(button => button.text === 'work (11) of one').onclick();
   assert.deepEqual(app.selected, {thread: 1, slice: 6});
   page.all('button').find(button => button.text.startsWith('Clear')).onclick();
   assert.equal(app.range, null);
@@ -164,12 +166,17 @@ CPU 1 of one | 450 ns | 45.0 %
 CPU 0 of two | 100 ns | 10.0 %
 Threads that ran most
 Thread | Running | Cooling | Warming
-main (10) | 650 ns | 0 | 50 ns
-work (11) | 500 ns | 100 ns | 0
-main (10) | 200 ns | 20 ns | 30 ns`));
+main (10) of one | 650 ns | 0 | 50 ns
+work (11) of one | 500 ns | 100 ns | 0
+main (10) of two | 200 ns | 20 ns | 30 ns`));
   app.rows.search = 'work';
   app.rebuild();
   assert.match(shown().join('\n'), /Time of 1 thread \|/);
+  assert.deepEqual(shown().filter(line => line.startsWith('CPU ')).slice(1), [
+    'CPU 0 of one | 500 ns | 50.0 %', 'CPU 1 of one | 0 | 0.0 %', 'CPU 0 of two | 0 | 0.0 %'], 'busy with that thread');
+  app.setRange({from: 1300, to: 1520});
+  assert.match(shown().join('\n'), /CPU 0 of one \| 120 ns \|/);
+  app.setRange(null);
   app.trace.header.coarse_threads = 1;
   app.panel.show();
   assert.doesNotMatch(shown().join('\n'), /CPUs/);

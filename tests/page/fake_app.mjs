@@ -52,6 +52,7 @@ const HEADER = {
   latency: {count: 1, p50: 50, p99: 51, max: 52}, load_steps: 4,
   critical_path: {paths: [{thread: 0, from: 1000, to: 2000, segments: 3}, {thread: 1, from: 1000, to: 1500, segments: 1}],
                   causes: ['runs', 'waits']},
+  preemptions: [{thread: 1, by: null}, {thread: 2, by: null}], wakeups: [{thread: 0, by: 1}, {thread: 0, by: null}],
   waits: {sums: [{waiter: 1, thread: 0, name: 'main (10)', ns: 70, known: true},
                  {waiter: 1, thread: null, name: 'others', ns: 500, known: false},
                  {waiter: 2, thread: 1, name: 'work (11)', ns: 90, known: true}],

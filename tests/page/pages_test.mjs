@@ -21,13 +21,13 @@ test('the threads have their times, counters and latencies, and a name leads to 
 Time in states and wakeup latency, by thread
 Of the whole run. The search above chooses threads.
 Thread | The running ▾ | The cooling | The warming | The throttled | The paused | The dead | The unknown | Migrations | Yielded | p50 | p99 | max
-main (10) | 650 ns | 0 | 50 ns | 0 | 275 ns | 0 | 0 | 3 | 2 | 50 ns | 51 ns | 52 ns
-work (11) | 500 ns | 100 ns | 0 | 0 | 0 | 200 ns | 0 | 3 | 2 | – | – | –
-main (10) | 100 ns | 0 | 0 | 0 | 100 ns | 0 | 0 | 3 | 2 | – | – | –`));
-  press('work (11)');
+main (10) of one | 650 ns | 0 | 50 ns | 0 | 275 ns | 0 | 0 | 3 | 2 | 50 ns | 51 ns | 52 ns
+work (11) of one | 500 ns | 100 ns | 0 | 0 | 0 | 200 ns | 0 | 3 | 2 | – | – | –
+main (10) of two | 100 ns | 0 | 0 | 0 | 100 ns | 0 | 0 | 3 | 2 | – | – | –`));
+  press('work (11) of one');
   assert.deepEqual(app.selected, {thread: 1, slice: 7}, 'in the middle of what is shown');
   app.view.set(1000, 1010);
-  press('work (11)');
+  press('work (11) of one');
   assert.equal(app.selected.slice, 5, 'its first');
   app.panel.choose(1);
   assert.deepEqual(page.all('tr').slice(1).map(row => row.className), ['', 'selected', '']);
@@ -41,7 +41,7 @@ test('the time outside the regions of --control is not unknown', () => {
   Object.assign(app.trace.summary.threads[1], {outside_regions_ns: 40});
   app.trace.summary.threads[1].time_ns.unknown = 42;
   app.panel.show();
-  assert.match(shown()[4], /^work \(11\) \| 500 ns \| 100 ns \| 0 \| 0 \| 0 \| 200 ns \| 2 ns \|/);
+  assert.match(shown()[4], /^work \(11\) of one \| 500 ns \| 100 ns \| 0 \| 0 \| 0 \| 200 ns \| 2 ns \|/);
 });
 
 test('a counter that no thread has is shown where it always is', () => {
@@ -55,22 +55,33 @@ test('who preempted and woke whom, each on its own node', () => {
   assert.deepEqual(shown(), lines(`
 Who got the CPU of a thread that was preempted
 Thread | Preempted by | Times ▾
-work (11) | other (77) | 4
-main (10) | an interrupt | 1
+work (11) of one | other (77) | 4
+main (10) of two | an interrupt | 1
 Who woke whom
 Thread | Woken by | Times ▾
-main (10) | idle | 9
-main (10) | work (11) | 2`));
+main (10) of one | idle | 9
+main (10) of one | work (11) of one | 2`));
   assert.deepEqual(page.all('th').map(head => head.className), ['text', 'text', '', 'text', 'text', '']);
   const links = page.all('button').map(button => button.text).filter(text => /\d/.test(text));
-  assert.deepEqual(links, ['work (11)', 'main (10)', 'main (10)', 'main (10)', 'work (11)'], 'no link to what is not traced');
-  press('work (11)');
+  assert.deepEqual(links, ['work (11) of one', 'main (10) of two', 'main (10) of one', 'main (10) of one', 'work (11) of one'], 'no link to what is not traced');
+  press('work (11) of one');
   assert.equal(app.selected.thread, 1);
-  page.all('button').filter(button => button.text === 'main (10)')[0].onclick();
+  page.all('button').filter(button => button.text === 'main (10) of two')[0].onclick();
   assert.equal(app.selected.thread, 2, 'of the other node');
   app.rows.search = 'work';
   app.rebuild();
-  assert.deepEqual(shown().filter(line => /\d/.test(line)), ['work (11) | other (77) | 4', 'main (10) | work (11) | 2']);
+  assert.deepEqual(shown().filter(line => /\d/.test(line)), ['work (11) of one | other (77) | 4', 'main (10) of one | work (11) of one | 2']);
+});
+
+test('who woke whom is known by thread where a tid was used again', () => {
+  const threads = [...THREADS.slice(0, 2), {...THREADS[1], node: 0, pid: 10, name: 'later', birth: 1900, start: 1900, slices: [{state: 1, length: 100, cpu: 1}]}];
+  const {app, shown, press} = open(3, {threads, parts: {order: Uint8Array.of(0, 1, 1, 0, 2)}, header: {
+    preemptions: [], wakeups: [{thread: 0, by: 1}, {thread: 2, by: 0}],
+    critical_path: null, waits: {sums: [], left_out: 0, longest: []}},
+    summary: {preemptions: [], wakeups: [{node: 0, tid: 10, by_tid: 11, by_name: 'later', count: 2}, {node: 0, tid: 11, by_tid: 10, by_name: 'main', count: 1}]}});
+  assert.deepEqual(shown().slice(-2), ['main (10) | work (11) | 2', 'later (11) | main (10) | 1']);
+  press('later (11)');
+  assert.equal(app.selected.thread, 2);
 });
 
 test('CPUs have their times and losses, and a click on their load goes there', () => {
@@ -109,26 +120,26 @@ test('the longest waits are of the chosen states, range and threads', () => {
 Longest waits for a CPUcoolingwarmingthrottledpaused
 Of the whole run. Which threads ran meanwhile is known for the 1 longest waits for a CPU.
 Thread | State | Length ▾ | From | Ran meanwhile | Preempted or woken by
-work (11) | The cooling | 100 ns | 0.000001 s | c 40 ns; a 30 ns; d 1 ns; others | other (77)
-main (10) | The warming | 50 ns | 0.000002 s | – | work (11)
+work (11) of one | The cooling | 100 ns | 0.000001 s | c 40 ns; a 30 ns; d 1 ns; others | other (77)
+main (10) of one | The warming | 50 ns | 0.000002 s | – | work (11) of one
 Which threads ran while others waited for their CPU
 Of the whole run, whatever range is selected. The search above chooses threads. Left out: 5 ns of shorter ones.
 Thread | Waited while this had its CPU | Time ▾
-main (10) | work (11) | 90 ns
-work (11) | main (10) | 70 ns
-work (11) | others | 500 ns`));
+main (10) of two | work (11) | 90 ns
+work (11) of one | main (10) | 70 ns
+work (11) of one | others | 500 ns`));
   const [select] = page.all('select');
   assert.deepEqual(select.all('option').map(option => [option.value, option.text]), [
     ['cpu', 'for a CPU'], ['cooling', 'cooling'], ['warming', 'warming'], ['throttled', 'throttled'], ['paused', 'paused']]);
   const waits = () => shown().filter(line => / s \| /.test(line)).map(line => line.split(' | ').slice(0, 3).join(' '));
   select.value = 'paused';
   select.onchange();
-  assert.deepEqual(waits(), ['main (10) The paused 300 ns', 'main (10) The paused 100 ns']);
+  assert.deepEqual(waits(), ['main (10) of one The paused 300 ns', 'main (10) of two The paused 100 ns']);
   select.value = 'warming';
   select.onchange();
-  assert.deepEqual(waits(), ['main (10) The warming 50 ns']);
+  assert.deepEqual(waits(), ['main (10) of one The warming 50 ns']);
   app.setRange({from: 1500, to: 1550});
-  assert.deepEqual(waits(), ['main (10) The warming 50 ns']);
+  assert.deepEqual(waits(), ['main (10) of one The warming 50 ns']);
   assert.match(shown()[1], /^In the selected range/);
   for (const range of [{from: 1501, to: 1600}, {from: 1500, to: 1549}]) {
     app.setRange(range);
@@ -139,10 +150,10 @@ work (11) | others | 500 ns`));
   byId('search').value = 'work';
   app.rebuild();
   assert.deepEqual(waits(), []);
-  assert.deepEqual(shown().slice(-2), ['work (11) | main (10) | 70 ns', 'work (11) | others | 500 ns']);
+  assert.deepEqual(shown().slice(-2), ['work (11) of one | main (10) | 70 ns', 'work (11) of one | others | 500 ns']);
   app.rows.search = '';
   app.rebuild();
-  press('main (10)');
+  press('main (10) of one');
   assert.deepEqual(app.selected, {thread: 0, slice: 2}, 'the slice itself');
 });
 
@@ -154,9 +165,9 @@ test('a wait names who preempted the thread, or who woke it, and never who ran a
     const {page, shown} = open(5, {threads}), [select] = page.all('select');
     select.value = state;
     select.onchange();
-    return shown().find(line => line.startsWith('main (10)') && / s \| /.test(line)).split(' | ').at(-1);
+    return shown().find(line => line.startsWith('main (10) of one') && / s \| /.test(line)).split(' | ').at(-1);
   };
-  assert.equal(who('paused'), 'work (11)');
+  assert.equal(who('paused'), 'work (11) of one');
   assert.equal(who('paused', () => threads[0].slices[2].why = woken(1)), 'in an interrupt');
   assert.equal(who('warming'), 'in an interrupt');
   assert.equal(who('warming', () => threads[0].slices[2].why = woken(7)), '7');

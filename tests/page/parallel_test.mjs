@@ -85,6 +85,17 @@ test('latency shares of 300 random traces are those of every ns', () => {
   }
 });
 
+test('two compared runs share no moment', () => {
+  const threads = [0, 0, 1].map((node, n) => ({tid: n, pid: 1, node, name: 't', slices: [{state: RUNNING, length: 900}]}));
+  const shares = header => {
+    const all = new LatencyShares(makeTrace(threads, {header}));
+    [...all.steps()];
+    return threads.map((_, t) => Math.round(all.of(t, 100, 400)));
+  };
+  assert.deepEqual(shares({}), [100, 100, 100], 'two hosts of one run share all, as in why');
+  assert.deepEqual(shares({against: {}}), [150, 150, 300]);
+});
+
 test('a merged slice counts with its times in states', () => {
   const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [
     {state: MIXED, length: 1000, mix: [0, 250, 500, 0, 100, 150, 0]}]}]);

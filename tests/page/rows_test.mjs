@@ -42,6 +42,13 @@ test('threads are by process, of which only one with several threads has a row',
   assert.deepEqual(texts(make()), ['Web 3', 0, 1, 2, 3, 4]);
 });
 
+test('two processes that had one pid are two groups, each with its own threads', () => {
+  const rows = make([
+    {tid: 10, pid: 10, name: 'old', main: 0, slices: lived(100, 0, 0)}, {tid: 10, pid: 10, name: 'new', birth: 500, main: 1, slices: lived(100, 0, 0)},
+    {tid: 11, pid: 10, name: 'a', main: 0, slices: lived(100, 0, 0)}, {tid: 12, pid: 10, name: 'b', main: 1, slices: lived(100, 0, 0)}]);
+  assert.deepEqual(texts(rows), ['old 2', 0, 2, 'new 2', 1, 3]);
+});
+
 test('CPUs come first and can be folded', () => {
   const rows = make(THREADS.slice(3), {header: {cpus: [{index: 0, node: 0}, {index: 3, node: 1}]}});
   assert.deepEqual(texts(rows), ['head', 'cpu 0', 'cpu 1', 0, 1]);
@@ -116,9 +123,9 @@ test('a thread with the tid of another, on another node or later, has its own ti
 });
 
 test('processes of a whole machine are in the order of info, by node', () => {
-  const processes = [{node: 1, pid: 10}, {node: 1, pid: 25}, {node: 0, pid: 10}];
-  const rows = make(THREADS, {summary: {all_threads: true, processes}});
-  assert.deepEqual(texts(rows), [3, 4, 'Web 3', 0, 1, 2]);
+  const later = {tid: 25, pid: 25, node: 1, name: 'job', birth: 300, slices: lived(900, 0, 0), main: 5};
+  const rows = make([...THREADS, later], {summary: {all_threads: true}});
+  assert.deepEqual(texts(rows), [5, 'Web 3', 0, 1, 2, 3, 4], 'each of two processes with one pid by its own time');
 });
 
 test('idle threads are hidden where there are more than 40, and most are idle', () => {

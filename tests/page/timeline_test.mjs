@@ -50,7 +50,6 @@ lineTo 406 138
 lineTo 414 138
 fill text
 stroke #ffffff
-fillRect 250 155 40 2 accent
 fillRect 490 155 20 2 accent
 fillRect 290 157 80 2 critical
 fillRect 209 0 1 300 line
@@ -76,20 +75,20 @@ fillText ▾ 8 102 soft
 fillRect 22 97 9 9 rgb(17 34 51)
 rect 0 90 610 24
 fillText main 37 102 text
-fillText pid 10 · 2 threads 69 102 soft
+fillText one · pid 10 · 2 threads 69 102 soft
 fillRect 0 114 209 22 panel
 rect 0 114 204 22
 fillText main 37 125 text
-fillText 10 188 125 soft
+fillText one · 10 152 125 soft
 fillRect 0 136 209 22 panel
 rect 0 136 204 22
 fillText work 37 147 text
-fillText 11 188 147 soft
+fillText one · 11 152 147 soft
 fillRect 0 158 209 22 panel
 fillRect 22 165 9 9 rgb(221 238 255)
 rect 0 158 204 22
 fillText main 37 169 text
-fillText 10 188 169 soft`));
+fillText two · 10 152 169 soft`));
 });
 
 test('a part of the run is cut at the names, and has the selected slice, its arrows and the range', () => {
@@ -128,7 +127,6 @@ lineTo 526 98
 lineTo 534 98
 fill text
 stroke #ffffff
-fillRect 210 115 80 2 accent
 fillRect 290 117 160 2 critical
 fillRect 370 0 480 100 #0b62b022
 fillRect 370 0 1 100 accent
@@ -175,15 +173,15 @@ fillText ▾ 8 62 soft
 fillRect 22 57 9 9 rgb(17 34 51)
 rect 0 50 610 24
 fillText main 37 62 text
-fillText pid 10 · 2 threads 69 62 soft
+fillText one · pid 10 · 2 threads 69 62 soft
 fillRect 0 74 209 22 head
 rect 0 74 204 22
 fillText main 37 85 text
-fillText 10 188 85 soft
+fillText one · 10 152 85 soft
 fillRect 0 96 209 22 panel
 rect 0 96 204 22
 fillText work 37 107 text
-fillText 11 188 107 soft`));
+fillText one · 11 152 107 soft`));
 });
 
 test('a preempted thread has no arrow to a thread without a row, and the dark page has light frames', () => {
@@ -217,7 +215,6 @@ lineTo 406 72
 lineTo 414 72
 fill text
 stroke #101010
-fillRect 250 89 40 2 accent
 fillRect 490 89 20 2 accent
 fillRect 290 91 80 2 critical
 strokeRect 369 71 42 20 #000
@@ -233,20 +230,20 @@ fillText ▾ 8 36 soft
 fillRect 22 31 9 9 rgb(17 34 51)
 rect 0 24 610 24
 fillText main 37 36 text
-fillText pid 10 · 2 threads 69 36 soft
+fillText one · pid 10 · 2 threads 69 36 soft
 fillRect 0 48 209 22 panel
 rect 0 48 204 22
 fillText main 37 59 text
-fillText 10 188 59 soft
+fillText one · 10 152 59 soft
 fillRect 0 70 209 22 head
 rect 0 70 204 22
 fillText work 37 81 text
-fillText 11 188 81 soft
+fillText one · 11 152 81 soft
 fillRect 0 92 209 22 panel
 fillRect 22 99 9 9 rgb(221 238 255)
 rect 0 92 204 22
 fillText main 37 103 text
-fillText 10 188 103 soft`));
+fillText two · 10 152 103 soft`));
 });
 
 test('a Running slice is framed on its CPU, too; a folded process has one row', () => {
@@ -293,12 +290,23 @@ fillText ▸ 8 102 soft
 fillRect 22 97 9 9 rgb(17 34 51)
 rect 0 90 610 24
 fillText main 37 102 text
-fillText pid 10 · 2 threads 69 102 soft
+fillText one · pid 10 · 2 threads 69 102 soft
 fillRect 0 114 209 22 head
 fillRect 22 121 9 9 rgb(221 238 255)
 rect 0 114 204 22
 fillText main 37 125 text
-fillText 10 188 125 soft`));
+fillText two · 10 152 125 soft`));
+});
+
+test('a region of a process is one of a thread while that lives', () => {
+  const {app} = makeApp({summary: {regions: [
+    {node: 0, pid: 10, tid: 10, of_thread: false, start_ns: 1100, length_ns: 300, chain: 1},
+    {node: 0, pid: 10, tid: 10, of_thread: false, start_ns: 1700, length_ns: 300, chain: 1}]}});
+  const spans = [];
+  app.regions.each(1, 1000, 2000, 0, (...span) => spans.push(span));
+  assert.deepEqual(spans, [[1200, 1400], [1700, 1800]], 'it was born at 1200, and died at 1800');
+  assert.deepEqual([1150, 1250, 1799, 1850].map(time => Boolean(app.regions.at(1, time))), [false, true, true, false]);
+  assert.ok(app.regions.at(0, 1850));
 });
 
 test('a text on a pattern has a plain background, and is left out where that has no room', () => {

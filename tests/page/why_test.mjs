@@ -2,7 +2,8 @@
 // The causes of any range: emulator/report/page/why.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {COOLING, PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
+import {Regions} from '../../emulator/report/page/regions.js';
+import {COOLING, PAUSED, RUNNING, UNKNOWN, WARMING} from '../../emulator/report/page/trace.js';
 import {Whys} from '../../emulator/report/page/why.js';
 import {makeTrace, varints} from './fake.mjs';
 
@@ -28,13 +29,13 @@ function whys(options = {}) {
       {state: PAUSED, length: 200, cpu: 1}, {state: WARMING, length: 200, cpu: 1},
       {state: RUNNING, length: 50, cpu: 2}, {state: COOLING, length: 50, cpu: 2}]}],
       {from: 100, to: 600, header: {why, cpus: [{index: 1, node: 0}, {index: 2, node: 0}], ...options.header},
-       parts: {load: varints()}});
+       parts: {load: varints()}, summary: options.summary});
   // CPU index 0: a to 200, idle to 320, hog (9) to the end. CPU index 1: idle to 450, hog (8).
   return new Whys(trace, varints(
       3, 100, 1, 120, 0, 280, 2,
       2, 350, 0, 150, 3,
       0,
-      4, 1, 2 + 1, 1, 0, 0, 2, 0, 1, 100, 2, 30, 0, 0, 1, 1, 0, 2, 5, 6));
+      4, 1, 2 + 1, 1, 0, 0, 2, 0, 1, 100, 2, 30, 0, 0, 1, 1, 0, 2, 5, 6), new Regions(trace));
 }
 
 const parts = tree => tree.parts.map(part => [part.label, part.ns]);
@@ -80,6 +81,20 @@ test('what was summed up ahead is not summed up again', () => {
   one.addSlice = () => assert.fail('a block is summed up again');
   assert.deepEqual(one.plain([0, 1], 60, 600), before);
   assert.equal(before.running_ns, 150);
+});
+
+test('the time outside the regions of --control is left out, that of a loss in them is not known', () => {
+  const threads = [{tid: 1, pid: 1, name: 'a', start: 100, slices: [
+    {state: UNKNOWN, length: 100}, {state: RUNNING, length: 50}, {state: UNKNOWN, length: 50},
+    {state: RUNNING, length: 100}, {state: UNKNOWN, length: 200}]}];
+  const regions = [{node: 0, pid: 1, tid: 1, of_thread: false, start_ns: 150, length_ns: 250, chain: 1}];
+  const found = (summary, from = 100) => {
+    const trace = makeTrace(threads, {from: 100, to: 600, header: {why, cpus: []}, summary});
+    return new Whys(trace, varints(0, 0), new Regions(trace)).tree([0], from, 600).parts.map(part => [part.label, part.ns, part.slices()]);
+  };
+  assert.deepEqual(found({}).at(-1), ['not known', 350, [0, 0, 0, 2, 0, 4]], 'without regions');
+  assert.deepEqual(found({regions}).at(-1), ['not known', 50, [0, 2]]);
+  assert.deepEqual(found({regions}, 420).at(-1), ['blocked', 0, []]);
 });
 
 test('waits while CPUs were idle are found by slice and by time', () => {

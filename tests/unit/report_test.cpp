@@ -262,6 +262,60 @@ TEST_F(PageReport, TheHeaderHasTheThreadsAndTheirCommandLines) {
   EXPECT_FALSE(threads[1].contains("command_line")) << "the process's is the main thread's";
 }
 
+TEST_F(PageReport, AThreadIsOfTheLastProcessThatUsedThePidBeforeItsBirth) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 300, 300, "old").id(2, 301, 300, "a", 110);
+  cpu.id(3, 300, 300, "new", 500).id(4, 302, 300, "b", 510).dispatch(1).at(200).epilogue(1, 301);
+  cpu.dispatch(2).at(300).end(2, 300).dispatch(1).at(400).end(1).at(500).dispatch(3);
+  cpu.at(600).epilogue(3, 302).dispatch(4).at(700).stop();
+  const PackedPage packed = page();
+  std::map<std::string, std::string> process;
+  std::map<uint64_t, std::string> names;
+  for (uint64_t t = 0; const json &thread : packed.header["threads"])
+    names[t++] = thread["name"];
+  for (const json &thread : packed.header["threads"])
+    process[thread["name"]] = names[thread["main"]];
+  EXPECT_EQ(process, (std::map<std::string, std::string>{
+                         {"a", "old"}, {"b", "new"}, {"new", "new"}, {"old", "old"}}));
+  std::map<std::string, std::string> by;
+  for (const json &pair : packed.header["preemptions"])
+    by[names[pair["thread"]]] = names[pair["by"]];
+  EXPECT_EQ(by, (std::map<std::string, std::string>{{"new", "b"}, {"old", "a"}}));
+}
+
+TEST_F(PageReport, PlacesThatHaveNoNumberAreCounted) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+  constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 0;
+  constexpr uint32_t kStacks = 1503;
+  json frames = json::array(), stacks = json::array();
+  for (uint32_t stack = 1; stack <= kStacks; stack++) {
+    frames.push_back({{"function", fmt::format("f{}", stack)}});
+    stacks.push_back({{"user", {stack - 1}}});
+    cpu.at(1000 + 20 * stack).record(FTrace_EXT_stack, 1, stack);
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
+    cpu.at(1010 + 20 * stack).activate(1, 0).dispatch(1);
+  }
+  cpu.at(90000).stop();
+  trace
+      .json(json({{"format", "ovnitrace"},
+                  {"version", 1},
+                  {"begin_ns", 1000},
+                  {"machine", "x86_64"},
+                  {"options", {{"stacks", "user"}}},
+                  {"stack_files", json::array()},
+                  {"stack_frames", frames},
+                  {"stacks", stacks}})
+                .dump())
+      .write();
+  const Stacks read(open_trace({{dir.path()}}, sink)->catalog(), sink);
+  const std::string file = out / "page.html";
+  write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+               {.place = file, .stacks = &read});
+  const PackedPage packed(test::text_of(file));
+  EXPECT_EQ(packed.header["places_left_out"], kStacks - 1500);
+  EXPECT_EQ(packed.header["places"].size(), 1501u) << "the last one is of the call alone";
+}
+
 TEST_F(PageReport, TheWaitsHaveTheirHolders) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(1100).epilogue(1, 22).dispatch(2).at(1400).epilogue(2, 11).dispatch(1);

@@ -48,11 +48,11 @@ export class App {
     this.trace = trace;
     this.stateNames = trace.header.states.map(state => state.label);
     this.sums = new StateSums(trace);
-    this.whys = new Whys(trace, trace.causeBytes);
+    this.regions = new Regions(trace);
+    this.whys = new Whys(trace, trace.causeBytes, this.regions);
     this.shares = new LatencyShares(trace);
     this.runs = new CpuRuns(trace);
     this.sections = new Sections(trace);
-    this.regions = new Regions(trace);
     this.colors = new Colors(trace.header);
     this.rows = new Rows(trace);
     this.painter = new Painter(trace, this.sums, this.runs, this.colors);

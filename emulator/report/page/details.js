@@ -5,6 +5,7 @@ import {nameOf} from './trace.js';
 import {causes, wakeupOf, ways} from './slices.js';
 import {chainOf} from './chain.js';
 import {element, button} from './dom.js';
+import {lastUpTo} from './search.js';
 import {duration, exactTime, percent, counted} from './format.js';
 
 const chip = color => {
@@ -70,8 +71,7 @@ export class Details {
 
   /// Returns the command line of the thread's process, which its main thread has.
   commandLine(thread) {
-    return this.app.trace.threads.findLast(
-        other => other.tid === thread.pid && other.node === thread.node)?.command_line;
+    return this.app.trace.threads[thread.main].command_line;
   }
 
   mixText(times) {
@@ -144,7 +144,7 @@ export class Details {
   }
 
   showRange(into, range) {
-    const {trace, sums, runs, rows, colors, stateNames} = this.app;
+    const {trace, sums, rows, colors, stateNames} = this.app;
     const total = new Float64Array(STATES), threads = [];
     for (const thread of rows.matching) {
       const times = sums.times(thread.index, range.from, range.to);
@@ -167,16 +167,32 @@ export class Details {
                             element('td', {}, percent(total[s], alive))));
     into.append(states);
     if (trace.cpus.length && !trace.header.coarse_threads) {
+      const busyNs = this.busyBy(threads.map(({thread}) => thread.index), range);
       const cpus = element('table', {}, element('thead', {}, element('tr', {}, element('th', {scope: 'col'}, 'CPU'),
           element('th', {scope: 'col'}, 'Busy with them'), element('th', {scope: 'col'}, 'Share'))));
       trace.cpus.slice(0, 64).forEach((_, cpu) => {
-        const busy = runs.busyNs(cpu, range.from, range.to);
+        const busy = busyNs[cpu];
         cpus.append(element('tr', {}, element('td', {}, trace.cpuName(cpu)), element('td', {}, duration(busy)),
                             element('td', {}, percent(busy, length))));
       });
       into.append(element('h2', {}, 'CPUs'), cpus);
     }
     this.showBusiest(into, threads);
+  }
+
+  /// Returns the ns in which CPUs ran some threads.
+  busyBy(threads, {from, to}) {
+    const {trace, runs} = this.app;
+    if (threads.length === this.app.rows.shown.length)
+      return trace.cpus.map((_, cpu) => runs.busyNs(cpu, from, to)); // of all, which is faster
+    const busy = new Float64Array(trace.cpus.length + 1); // by 1 + index of the CPU; 0: not known
+    for (const t of threads) {
+      const last = trace.first[t + 1] - 1;
+      for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++)
+        if (trace.state(i) === RUNNING)
+          busy[trace.cpu[i]] += Math.max(0, Math.min(to, trace.start[i + 1]) - Math.max(from, trace.start[i]));
+    }
+    return busy.subarray(1);
   }
 
   showBusiest(into, threads) {

@@ -7,11 +7,38 @@ import {RUNNING} from './trace.js';
 const WINDOWS = 4096; // equal parts of the run, each sorted on its own
 const EVERY = 16;     // changes between two sums that are kept
 
+/// The shares of all threads; with `report --against`, of the threads of each run, as the runs share no
+/// moment.
 export class LatencyShares {
-  /// Leaves out threads with merged slices.
   constructor(trace) {
     this.trace = trace;
-    this.threads = trace.threads.filter(thread => !thread.coarse).map(thread => thread.index);
+    this.runs = new Map();
+    for (const thread of trace.threads) {
+      const run = this.runOf(thread);
+      if (!this.runs.has(run))
+        this.runs.set(run, new SharesOfRun(trace, trace.threads.filter(other => this.runOf(other) === run)));
+    }
+  }
+  runOf({node}) {
+    return this.trace.header.against ? node : 0;
+  }
+
+  /// Returns the share of a thread between two times, ns.
+  of(thread, from, to) {
+    return this.runs.get(this.runOf(this.trace.threads[thread])).of(thread, from, to);
+  }
+  /// Does what of() needs for all threads, a part a step.
+  *steps() {
+    for (const run of this.runs.values())
+      yield* run.steps();
+  }
+}
+
+class SharesOfRun {
+  /// Leaves out threads with merged slices.
+  constructor(trace, threads) {
+    this.trace = trace;
+    this.threads = threads.filter(thread => !thread.coarse).map(thread => thread.index);
     this.near = 0; // the change that was found last
     this.preparing = this.prepare();
     this.blockSums = new BlockSums(trace, (slice, start, end, add) => {
@@ -20,12 +47,10 @@ export class LatencyShares {
     });
   }
 
-  /// Returns the share of a thread between two times, ns.
   of(thread, from, to) {
     while (!this.preparing.next().done);
     return this.blockSums.between([thread], from, to)[0]?.[1] ?? 0;
   }
-  /// Does what of() needs for all threads, a part a step.
   *steps() {
     yield* this.preparing;
     for (const thread of this.threads)

@@ -46,26 +46,25 @@ export function threadsPage(app) {
 
 export function whoPage(app) {
   const {trace} = app;
-  const byTid = new Map(trace.threads.map(thread => [thread.node + ' ' + thread.tid, thread]));
-  const find = (row, tid) => byTid.get(row.node + ' ' + tid);
-  const by = row => row.by_tid === null ? 'an interrupt' : row.by_tid === 0 ? 'idle' :
+  const nameAt = index => nameOf(trace.threads[index]);
+  const by = row => row.by !== null ? nameAt(row.by) : row.by_tid === null ? 'an interrupt' :
       nameOf({tid: row.by_tid, name: row.by_name});
   const columns = (whom, who) => [
-    {title: whom, words: true, value: row => nameOf(find(row, row.tid) ?? row),
-     click: row => app.showThread(find(row, row.tid).index)},
-    {title: who, words: true, value: by, click: row => app.showThread(find(row, row.by_tid).index),
-     can: row => Boolean(find(row, row.by_tid) && app.trace.hasSlices(find(row, row.by_tid).index))},
+    {title: whom, words: true, value: row => nameAt(row.thread),
+     click: row => app.showThread(row.thread), can: row => trace.hasSlices(row.thread)},
+    {title: who, words: true, value: by, click: row => app.showThread(row.by),
+     can: row => row.by !== null && trace.hasSlices(row.by)},
     {title: 'Times', value: row => row.count, text: row => count(row.count)},
   ];
   const preempted = new SortedTable(columns('Thread', 'Preempted by'), {sort: 2});
   const woken = new SortedTable(columns('Thread', 'Woken by'), {sort: 2});
   return into => {
-    const chosen = new Set(app.rows.matching.map(thread => thread.node + ' ' + thread.tid));
-    const of = rows => rows.filter(row => chosen.has(row.node + ' ' + row.tid) ||
-                                          chosen.has(row.node + ' ' + row.by_tid));
+    const chosen = new Set(app.rows.matching.map(thread => thread.index));
+    const of = list => trace.summary[list].map((row, n) => ({...row, ...trace.header[list][n]}))
+        .filter(row => chosen.has(row.thread) || chosen.has(row.by));
     into.replaceChildren(element('h2', {}, 'Who got the CPU of a thread that was preempted'),
-                         preempted.show(of(trace.summary.preemptions)),
-                         element('h2', {}, 'Who woke whom'), woken.show(of(trace.summary.wakeups)));
+                         preempted.show(of('preemptions')),
+                         element('h2', {}, 'Who woke whom'), woken.show(of('wakeups')));
   };
 }
 

@@ -67,18 +67,16 @@ export class Rows {
   }
 
   groups() {
-    const all = [];
+    const all = new Map(); // by main thread: several processes may have had one pid
     for (const thread of this.shown) {
-      let last = all[all.length - 1];
-      if (!last || last.pid !== thread.pid || last.node !== thread.node)
-        all.push(last = {pid: thread.pid, node: thread.node, threads: [], folded: false,
-                         number: all.length});
-      last.threads.push(thread);
-      thread.process = last;
-      if (thread.tid === thread.pid || !last.name)
-        last.name = thread.name;
+      const {main, pid, node} = thread;
+      if (!all.has(main))
+        all.set(main, {pid, node, threads: [], folded: false, number: all.size, name: this.trace.threads[main].name});
+      thread.process = all.get(main);
+      thread.process.threads.push(thread);
+      thread.process.name ||= thread.name;
     }
-    return all;
+    return [...all.values()];
   }
 
   /// Makes a group of each cgroup, by name. Threads keep the order of processes.
@@ -94,13 +92,12 @@ export class Rows {
     return [...all.values()].sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /// Sorts processes. The first processes of a whole machine are the kernel's threads, so those
-  /// that ran longest come first instead.
+  /// Sorts processes as `info` does. The first processes of a whole machine are the kernel's threads,
+  /// so those that ran longest come first instead.
   orderAsInfo() {
-    const places = new Map(this.trace.summary.processes.map(
-        (process, place) => [process.node + ' ' + process.pid, place]));
-    const place = process => places.get(process.node + ' ' + process.pid);
-    this.processes.sort((a, b) => place(a) - place(b));
+    const ran = new Map(this.processes.map(process => [process, process.threads.reduce(
+        (ns, thread) => ns + thread.summary.time_ns.running, 0)]));
+    this.processes.sort((a, b) => ran.get(b) - ran.get(a));
     this.shown = this.processes.flatMap(process => process.threads);
   }
 

@@ -8,8 +8,7 @@ import {counted, duration} from './format.js';
 const SCOPES = {
   thread: ({trace, selected}) => [nameOf(trace.threads[selected.thread]), [selected.thread]],
   process: ({trace, selected}) => {
-    const {pid, node} = trace.threads[selected.thread];
-    const of = trace.threads.filter(one => one.pid === pid && one.node === node);
+    const {main} = trace.threads[selected.thread], of = trace.threads.filter(one => one.main === main);
     return ['the process of ' + nameOf(trace.threads[selected.thread]), of.map(one => one.index)];
   },
   all: ({rows}) => [counted(rows.matching.length, 'thread'), rows.matching.map(one => one.index)],

@@ -178,7 +178,7 @@ export class Timeline {
   textOfRun(slice, x0, x1, y) {
     const {trace, colors} = this.app;
     const thread = trace.threads[trace.threadOf(slice)];
-    this.text([nameOf(thread), thread.name || String(thread.tid)], x0, x1, y,
+    this.text([nameOf({...thread, of: ''}), thread.name || String(thread.tid)], x0, x1, y,
               colors.seriesInk[thread.process.number % colors.seriesInk.length]);
   }
 
@@ -272,10 +272,10 @@ export class Timeline {
     return 37;
   }
 
-  /// Returns in which of two compared runs a thread is.
+  /// Returns the node of a thread if there are several. Two compared runs are nodes, too.
   side(node) {
-    const {header, summary} = this.app.trace;
-    return header.against ? summary.nodes[node] + ' · ' : '';
+    const {severalNodes, summary} = this.app.trace;
+    return severalNodes ? summary.nodes[node] + ' · ' : '';
   }
 
   drawName(row) {

@@ -23,6 +23,9 @@ export class Trace {
     this.cpus = header.cpus;
     this.countedStates = header.state_order.filter(state => state !== DEAD);
     this.severalNodes = this.summary.nodes.length > 1;
+    if (this.severalNodes)
+      for (const thread of this.threads)
+        thread.of = this.summary.nodes[thread.node]; // for nameOf()
     this.readSlices(parts);
     this.readLoad(parts.load);
     this.readEvents(parts.events);
@@ -111,6 +114,12 @@ export class Trace {
   hasSlices(thread) {
     return this.first[thread + 1] - this.first[thread] > 1;
   }
+  /// Returns from when to when a thread lived, as far as the page shows it.
+  lifeOf(thread) {
+    const first = this.first[thread], end = this.first[thread + 1] - 1;
+    const last = end > first && this.state(end - 1) === DEAD ? end - 1 : end;
+    return {from: this.start[first], to: this.start[last]};
+  }
   isFirst(slice, thread) {
     return slice === this.first[thread];
   }
@@ -186,8 +195,10 @@ export function timeIn(summary, state) {
   return summary.time_ns[state] - (summary[leftOut] ?? 0);
 }
 
+/// Returns the name of a thread, with its node if there are several.
 export function nameOf(thread) {
   if (thread.tid === 0)
     return 'idle';
-  return thread.name ? thread.name + ' (' + thread.tid + ')' : 'thread ' + thread.tid;
+  const name = thread.name ? thread.name + ' (' + thread.tid + ')' : 'thread ' + thread.tid;
+  return thread.of ? name + ' of ' + thread.of : name;
 }

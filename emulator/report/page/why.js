@@ -14,8 +14,9 @@ const NOBODY_YET = -2;
 
 export class Whys {
   /// `bytes`: the part "causes" of the page (emulator/report/why_part.h).
-  constructor(trace, bytes) {
+  constructor(trace, bytes, regions) {
     this.trace = trace;
+    this.regions = regions;
     this.lists = trace.header.why; // {culprits, blocks, kinds}
     this.known = Boolean(this.lists) && bytes.length > 0;
     if (!this.known)
@@ -129,10 +130,16 @@ export class Whys {
         yield* this.blockSums.steps(thread);
   }
 
+  /// Returns whether a slice starts a time that is not known. Outside the regions of --control nothing
+  /// was to be recorded.
+  isUnknown(slice) {
+    return this.trace.state(slice) === UNKNOWN &&
+        !this.regions.isOutside(this.trace.threadOf(slice), this.trace.start[slice]);
+  }
   /// Calls add(key, ns) for the parts of a slice between two times.
   addSlice(slice, start, end, add) {
     const {trace} = this, state = trace.state(slice);
-    if (state === RUNNING || state === UNKNOWN)
+    if (state === RUNNING || this.isUnknown(slice))
       add(this.key(state, 0, NOBODY_YET), end - start);
     else if (state === PAUSED && this.cause[slice])
       add(this.key(PAUSED, this.cause[slice] - 1, this.wakerIn(slice, end)), end - start);
@@ -238,12 +245,12 @@ export class Whys {
         isBlock(slice) && part.numbers.has(this.wakerIn(slice, end)))}));
       return {label: blocks[block], ns: total(parts), parts, slices: where(isBlock)};
     });
-    const ofState = (label, ns, state) => ({label, ns, parts: [], slices: where(slice => trace.state(slice) === state)});
-    const parts = [ofState('running', sums.running, RUNNING),
+    const leaf = (label, ns, fits) => ({label, ns, parts: [], slices: where(fits)});
+    const parts = [leaf('running', sums.running, slice => trace.state(slice) === RUNNING),
                    node('waiting for a CPU', waiting, slice => isWait(trace.state(slice))),
                    node('blocked', blocked, isBlocked)];
     if (sums.unknown)
-      parts.push(ofState('not known', sums.unknown, UNKNOWN));
+      parts.push(leaf('not known', sums.unknown, slice => this.isUnknown(slice)));
     return {label: '', ns: total(parts), parts};
   }
 
