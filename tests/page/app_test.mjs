@@ -92,6 +92,20 @@ test('a range is inside the run, from its earlier end', () => {
   assert.equal(app.range, null);
 });
 
+test('while a range is dragged, the panel is made anew once for each picture', () => {
+  const {app, canvas, draw} = made();
+  handlePointer(app);
+  let shown = 0;
+  app.panel.show = () => shown++;
+  canvas.fire('pointerdown', {button: 0, pointerId: 3, offsetX: 310, offsetY: 250, shiftKey: true});
+  for (const offsetX of [330, 350, 370])
+    canvas.fire('pointermove', {offsetX, offsetY: 250});
+  assert.deepEqual([shown, app.range], [0, {from: 1250, to: 1400}]);
+  draw();
+  draw();
+  assert.equal(shown, 1);
+});
+
 test('ways lead from slice to slice, and show where they lead', () => {
   const {app, view} = made();
   app.follow('next');
@@ -300,7 +314,11 @@ test('a drag moves, with Shift it selects a range, and a press that stays is a c
   canvas.fire('pointerleave');
   assert.deepEqual(hovered, [333, null]);
   app.select({thread: 0, slice: 1});
-  canvas.fire('dblclick');
+  app.view.set(1200, 1600);
+  scroller.scrollTop = 0;
+  canvas.fire('dblclick', {offsetY: app.rows.list[PROCESS].top + 5});
+  assert.deepEqual(view(), [1200, 1600], 'a process has no slices');
+  canvas.fire('dblclick', {offsetY: app.rows.list[MAIN].top + 5});
   assert.deepEqual(view(), [1110, 1590]);
 });
 

@@ -25,6 +25,16 @@ test('another page that goes to the place shows the same', () => {
   assert.deepEqual([other.view.from, other.view.to, other.panel.chosen, other.rows.sort], [1050, 1601, 6, 'running']);
 });
 
+test('a place without a view or a range shows the whole run without one', () => {
+  const {app} = makeApp();
+  goToPlace(app, 'view=1100-1200&range=1150-1160');
+  goToPlace(app, 'tab=Why');
+  assert.deepEqual([app.view.from, app.view.to, app.range], [1000, 2000, null]);
+  goToPlace(app, 'view=1100-1200');
+  goToPlace(app, 'at=0@1300');
+  assert.deepEqual([app.view.from, app.view.to, app.selected.slice], [1000, 2000, 1]);
+});
+
 test('what is wrong in a place is left out', () => {
   const {app} = makeApp();
   goToPlace(app, 'view=9-3&range=x&at=99@5&tab=Nothing&sort=toString&search=');

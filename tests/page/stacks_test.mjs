@@ -29,7 +29,7 @@ test('time off the CPU is summed up by cause and from the outermost function inw
 test('a range cuts the slices, and nodes know them', () => {
   const root = stackTree(make(), [0], 60, 170), [read] = root.children;
   assert.deepEqual(plain(root), ['off the CPU', 60, 2, ['paused: read', 60, 2, ['main', 60, 2, ['load a.c:3', 40, 1], ['skip', 20, 1]]]]);
-  assert.deepEqual(read.slices, [0, 0, 0, 2]);
+  assert.deepEqual(read.slices(), [0, 0, 0, 2]);
   assert.equal(foundTime(root, 'a.c'), 40);
   assert.equal(foundTime(root, 'main'), 60);
 });
@@ -38,7 +38,7 @@ test('the nodes of random traces add up', () => {
   const trace = make();
   const check = node => {
     assert.ok(node.children.reduce((ns, child) => ns + child.ns, 0) <= node.ns);
-    assert.equal(node.slices.length, 2 * node.count);
+    assert.equal(node.slices().length, 2 * node.count);
     node.children.forEach(check);
   };
   for (let from = 0; from < 450; from += 7)

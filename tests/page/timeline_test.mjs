@@ -2,7 +2,7 @@
 // What is drawn on the canvas of the rows: emulator/report/page/timeline.js and arrows.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {lines} from './fake.mjs';
+import {lines, varints} from './fake.mjs';
 import {makeApp, STARTS, ENDS, left} from './fake_app.mjs';
 import {COOLING, PAUSED, RUNNING} from '../../emulator/report/page/trace.js';
 
@@ -296,6 +296,21 @@ fillRect 22 121 9 9 rgb(221 238 255)
 rect 0 114 204 22
 fillText main 37 125 text
 fillText two · 10 152 125 soft`));
+});
+
+test('of many sections on one pixel, each depth draws one', () => {
+  const events = [], add = (time, code, number) => {
+    events.push(time, 1, code, 0, number);
+  };
+  for (let n = 0; n < 2000; n++) { // 4 pairs in each ns from 1200 to 1700, which are 200 pixels
+    add(n ? Number(n % 4 === 0) : 200, 0xd9, 1);
+    add(0, 0xd9, 2);
+    add(0, 0xe9, 2);
+    add(0, 0xe9, 1);
+  }
+  const bars = drawn(() => {}, {parts: {events: varints(...events)}})
+      .filter(call => /^fillRect \S+ \S+ \S+ 3 /.test(call));
+  assert.ok(bars.length > 300 && bars.length <= 2 * 201, bars.length + ' bars');
 });
 
 test('a region of a process is one of a thread while that lives', () => {

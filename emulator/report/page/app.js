@@ -88,6 +88,10 @@ export class App {
     });
   }
   draw() {
+    if (this.rangeMoved) {
+      this.rangeMoved = false;
+      this.panel.showIfFollows('range');
+    }
     this.timeline.draw();
     this.overview.draw();
     this.axis.draw();
@@ -186,10 +190,14 @@ export class App {
     this.redraw();
   }
 
-  setRange(range) {
+  /// `later`: makes the panel anew with the next picture, as a drag changes the range more often.
+  setRange(range, {later = false} = {}) {
     const inside = time => Math.min(this.trace.to, Math.max(this.trace.from, time));
     this.range = range && {from: inside(Math.min(range.from, range.to)), to: inside(Math.max(range.from, range.to))};
-    this.panel.showIfFollows('range');
+    if (later)
+      this.rangeMoved = true;
+    else
+      this.panel.showIfFollows('range');
     this.redraw();
   }
 

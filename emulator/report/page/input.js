@@ -56,7 +56,7 @@ export function handlePointer(app) {
     if (!press.moved)
       return;
     if (press.range) {
-      app.setRange({from: press.time, to: timeline.timeAt(event.offsetX)});
+      app.setRange({from: press.time, to: timeline.timeAt(event.offsetX)}, {later: true});
     } else {
       const ns = dx / timeline.width * (press.to - press.from);
       timeline.scroller.scrollTop = press.top - dy;
@@ -70,7 +70,10 @@ export function handlePointer(app) {
   });
   canvas.addEventListener('pointercancel', () => press = null);
   canvas.addEventListener('pointerleave', () => app.hover(null));
-  canvas.addEventListener('dblclick', () => app.zoomToSelected());
+  canvas.addEventListener('dblclick', ({offsetY}) => {
+    if (['thread', 'cpu'].includes(timeline.rowAt(offsetY)?.type)) // other rows have no slices
+      app.zoomToSelected();
+  });
 }
 
 export function handleAxis(app) {
@@ -84,7 +87,7 @@ export function handleAxis(app) {
   });
   canvas.addEventListener('pointermove', event => {
     if (start !== null)
-      app.setRange({from: start, to: app.timeline.timeAt(event.offsetX)});
+      app.setRange({from: start, to: app.timeline.timeAt(event.offsetX)}, {later: true});
   });
   for (const type of ['pointerup', 'pointercancel'])
     canvas.addEventListener(type, () => start = null);

@@ -30,7 +30,8 @@ export function placeOf(app) {
   return words.toString();
 }
 
-/// Goes to a place. Leaves out what the fragment does not say, or says wrong.
+/// Goes to a place. Leaves out what the fragment says wrong, or does not say. Without a view it shows
+/// the whole run.
 export function goToPlace(app, fragment) {
   const words = new URLSearchParams(fragment), {rows, panel, trace} = app;
   const sort = words.get('sort'), tab = panel.pages.findIndex(({title}) => title === words.get('tab'));
@@ -50,10 +51,11 @@ export function goToPlace(app, fragment) {
   if (at && thread < trace.threads.length && trace.hasSlices(thread))
     app.selectAt(thread, Number(at[2]));
   const range = parseSpan(words.get('range')), view = parseSpan(words.get('view'));
-  if (range)
-    app.setRange(range);
+  app.setRange(range);
   if (view)
     app.view.set(view.from, view.to);
+  else
+    app.view.showWhole();
   if (tab >= 0)
     panel.choose(tab);
 }

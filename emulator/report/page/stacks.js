@@ -18,39 +18,52 @@ function wayTo(trace, slice) {
   return cause?.place ? [name, ...cause.place.split(CALLERS).reverse()] : [name];
 }
 
-/// Returns the tree of threads between two times: {name, ns, count, slices, children}. `slices` are
-/// those that end in the node or below it, as [thread, slice, …]; children: most time first.
+/// Returns the tree of threads between two times: {name, ns, count, slices(), children}. slices()
+/// returns those that end in the node or below it, as [thread, slice, …]; children: most time first.
 export function stackTree(trace, threads, from, to) {
-  const make = name => ({name, ns: 0, count: 0, slices: [], byName: new Map(), children: []});
+  const make = name => {
+    const node = {name, ns: 0, count: 0, byName: new Map(), children: [], slices: () => slicesOf(node)};
+    return node;
+  };
   const root = make('off the CPU'), ways = new Map(); // by state and cause: nodes from the root on
-  for (const t of threads) {
-    if (!trace.hasSlices(t) || trace.threads[t].coarse)
-      continue;
-    const last = trace.first[t + 1] - 1;
-    for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++) {
-      const ns = Math.min(to, trace.start[i + 1]) - Math.max(from, trace.start[i]);
-      if (ns <= 0)
+  const keyOf = slice => trace.state(slice) + 8 * (trace.state(slice) === PAUSED ? trace.why[slice] : 0);
+  const eachSlice = put => {
+    for (const t of threads) {
+      if (!trace.hasSlices(t) || trace.threads[t].coarse)
         continue;
-      const key = trace.state(i) + 8 * (trace.state(i) === PAUSED ? trace.why[i] : 0);
-      let nodes = ways.get(key);
-      if (nodes === undefined) {
-        const names = wayTo(trace, i);
-        nodes = names && [root];
-        for (const name of names ?? []) {
-          const above = nodes[nodes.length - 1];
-          if (!above.byName.has(name))
-            above.byName.set(name, make(name));
-          nodes.push(above.byName.get(name));
-        }
-        ways.set(key, nodes);
-      }
-      for (const node of nodes ?? []) {
-        node.ns += ns;
-        node.count++;
-        node.slices.push(t, i);
+      const last = trace.first[t + 1] - 1;
+      for (let i = lastUpTo(trace.start, trace.first[t], last, from); i < last && trace.start[i] < to; i++) {
+        const ns = Math.min(to, trace.start[i + 1]) - Math.max(from, trace.start[i]);
+        if (ns > 0)
+          put(t, i, ns);
       }
     }
-  }
+  };
+  // Millions of slices would take much memory in each node above them, so they are found when asked for.
+  const slicesOf = node => {
+    const found = [];
+    eachSlice((t, i) => ways.get(keyOf(i))?.includes(node) && found.push(t, i));
+    return found;
+  };
+  eachSlice((_thread, i, ns) => {
+    const key = keyOf(i);
+    let nodes = ways.get(key);
+    if (nodes === undefined) {
+      const names = wayTo(trace, i);
+      nodes = names && [root];
+      for (const name of names ?? []) {
+        const above = nodes[nodes.length - 1];
+        if (!above.byName.has(name))
+          above.byName.set(name, make(name));
+        nodes.push(above.byName.get(name));
+      }
+      ways.set(key, nodes);
+    }
+    for (const node of nodes ?? []) {
+      node.ns += ns;
+      node.count++;
+    }
+  });
   const sort = node => {
     node.children = [...node.byName.values()].sort((a, b) => b.ns - a.ns);
     node.children.forEach(sort);

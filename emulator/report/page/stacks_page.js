@@ -23,7 +23,7 @@ export function stacksPage(app) {
         return;
       deepest = Math.max(deepest, depth);
       const text = node.name + ': ' + duration(node.ns) + ', ' + percent(node.ns, root.ns) + ', ' + counted(node.count, 'time');
-      const frame = button(node.name, () => app.mark(depth ? {label: node.name, slices: node.slices, only: true} : null),
+      const frame = button(node.name, () => app.mark(depth ? {label: node.name, slices: node.slices(), only: true} : null),
                            {className: 'frame', title: text, 'aria-label': text, role: 'listitem'});
       Object.assign(frame.style, {left: 100 * left + '%', width: 100 * width + '%', top: depth * LINE + 'px'});
       const wanted = search.value.toLowerCase();

@@ -99,8 +99,8 @@ export class Timeline {
     } else if (row.type === 'cpu') {
       painter.cpu(row.cpu, y0, y1,
                   run => colors.seriesPixel[this.processOf(row.cpu, run).number % colors.seriesPixel.length]);
-      for (const dark of trace.dark)
-        if (dark.cpu === row.cpu && dark.end >= this.app.view.from && dark.start <= this.app.view.to)
+      for (const dark of trace.dark[row.cpu])
+        if (dark.end >= this.app.view.from && dark.start <= this.app.view.to)
           painter.dark(dark.start, dark.end, y0, y1);
     }
   }
@@ -184,10 +184,14 @@ export class Timeline {
 
   drawSections(thread, y) {
     const {sections, colors, view} = this.app, {context} = this;
+    const drawn = []; // by depth: up to which x. Of many sections on one pixel, the first is enough
     for (const section of sections.of(thread)) {
       if (section.end < view.from || section.start > view.to)
         continue;
       const x0 = Math.max(NAMES, this.xOf(section.start)), x1 = this.xOf(section.end);
+      if (x1 <= drawn[section.depth])
+        continue;
+      drawn[section.depth] = Math.max(x1, x0 + 1);
       context.fillStyle = colors.series[section.number % colors.series.length];
       context.fillRect(x0, y + 1 + 2 * Math.min(section.depth, 3), Math.max(1, x1 - x0), 3);
     }

@@ -92,10 +92,10 @@ export class Trace {
   }
 
   readDark(bytes) {
-    this.dark = [];
+    this.dark = this.cpus.map(() => []); // by CPU: [{start, end, counted}]
     for (const numbers = new Varints(bytes); numbers.more;) {
       const cpu = numbers.next(), start = numbers.next(), length = numbers.next();
-      this.dark.push({cpu, start, end: start + length, counted: numbers.next() === 1});
+      this.dark[cpu].push({start, end: start + length, counted: numbers.next() === 1});
     }
   }
 
