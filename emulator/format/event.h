@@ -53,8 +53,8 @@ struct Event {
   bool wakes_new_thread() const { return par2 & FTRACE_WAKEUP_NEW; }
   /// Returns the thread whose tid is in par2: the waker, or the next thread on the CPU.
   Peer named() const { return {par2 & FTRACE_TID_MASK, peer}; }
-  /// Returns the next thread on the CPU. A plain file says 0 also if there is none, so the idle task
-  /// is not known there.
+  /// Returns the next thread on the CPU. A plain file has 0 for the idle task, and for no thread at
+  /// all: there it is not known.
   Peer next() const { return in_plain_file && peer == kNone ? Peer() : named(); }
 };
 

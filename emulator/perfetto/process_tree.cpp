@@ -88,8 +88,8 @@ void ProcessTree::write_process(uint32_t first, uint32_t end) {
   }
 }
 
-/// Returns the main thread of the last process that used a pid before the range; `first` if there is
-/// none. Main threads come first.
+/// Returns the main thread of the last process that used a pid before the range, else `first`. Main
+/// threads come first.
 uint32_t ProcessTree::main_of(uint32_t first, uint32_t end) const {
   const std::vector<ThreadInfo> &threads = catalog_.threads;
   uint32_t main = first;

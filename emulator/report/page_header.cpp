@@ -118,8 +118,7 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
 Json pairs(const std::vector<PairCount> &pairs) {
   Json all = Json::array();
   for (const PairCount &pair : pairs)
-    all.push_back(
-        {{"thread", pair.thread}, {"by", pair.peer == kNone ? Json() : Json(pair.peer)}});
+    all.push_back({{"thread", pair.thread}, {"by", pair.peer == kNone ? Json() : Json(pair.peer)}});
   return all;
 }
 

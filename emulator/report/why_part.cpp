@@ -52,8 +52,8 @@ void WhyPart::turn(uint32_t cpu, Culprit holder, uint64_t, uint64_t end) {
   used_ += to.bytes.size() - before;
 }
 
-/// Notes where a wait is when it begins, and where it goes. A wait outside the cut has no slice that
-/// takes its moves: they end where the next one begins.
+/// Notes where a wait is when it begins, and where it goes. A wait outside the cut has no slice
+/// that takes its moves: they end where the next one begins.
 void WhyPart::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
   if (!is_waiting(change.from))
     moves_[thread].clear();

@@ -184,7 +184,7 @@ export class Timeline {
 
   drawSections(thread, y) {
     const {sections, colors, view} = this.app, {context} = this;
-    const drawn = []; // by depth: up to which x. Of many sections on one pixel, the first is enough
+    const drawn = []; // by depth: up to which x. One section is enough for a pixel
     for (const section of sections.of(thread)) {
       if (section.end < view.from || section.start > view.to)
         continue;
