@@ -254,8 +254,8 @@ TEST_F(ReportPage, SearchesSortsAndSumsUpARange) {
   EXPECT_EQ(names().size(), 3u);
   choose_tab(0);
   browser->drag(x_of(400000), y_of(0), x_of(700000), y_of(0), true);
-  const std::string sums = text("#range-states");
   EXPECT_NE(text("#pages").find("Range of 300."), std::string::npos) << text("#pages");
+  const std::string sums = text("#range-states");
   EXPECT_NE(sums.find("Running 300."), sums.npos) << sums;
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }

@@ -256,8 +256,8 @@ TEST_F(PageReport, TheHeaderHasTheThreadsAndTheirCommandLines) {
   const json threads = page().header["threads"];
   ASSERT_EQ(threads.size(), 2u);
   EXPECT_EQ(threads[0],
-            json::parse(R"({"tid": 11, "pid": 11, "node": 0, "name": "a", "birth": 0, "slices": 2,
-                                        "start": 0, "command_line": "a -x"})"));
+            json::parse(R"({"tid": 11, "pid": 11, "node": 0, "main": 0, "name": "a", "birth": 0,
+                                        "slices": 2, "start": 0, "command_line": "a -x"})"));
   EXPECT_EQ(threads[1]["tid"], 12);
   EXPECT_FALSE(threads[1].contains("command_line")) << "the process's is the main thread's";
 }

@@ -66,6 +66,8 @@ export function handlePointer(app) {
   canvas.addEventListener('pointerup', event => {
     if (press && !press.moved)
       app.click(event.offsetX, event.offsetY);
+    else if (press?.range)
+      app.setRange(app.range);
     press = null;
   });
   canvas.addEventListener('pointercancel', () => press = null);
