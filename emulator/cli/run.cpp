@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -34,10 +35,13 @@ int fail(const std::string &message, int status) {
 }
 
 /// Refuses options with an empty value: CLI11 takes `--compress=` for `--compress`, and `--output=
-/// TRACE` for `--output TRACE`.
+/// TRACE` for `--output TRACE`. An empty value, as of a variable that is not set, would be as none:
+/// `--key ""` would switch encryption off.
 void refuse_empty_values(int argc, char **argv) {
   for (int n = 1; n < argc; n++) {
-    const std::string_view argument = argv[n];
+    const std::string_view argument = argv[n], before = argv[n - 1];
+    if (argument.empty() && n > 1 && before.starts_with('-') && before != "-" && before != "--")
+      throw Error(std::string(before) + ": its value is empty", kExitUsage);
     if (argument.starts_with("--") && argument.find('=') + 1 == argument.size())
       throw Error(std::string(argument) + ": there is nothing after the =", kExitUsage);
   }
@@ -71,11 +75,15 @@ std::string meant_by(const std::string &argument, const CLI::App &command) {
   return "";
 }
 
-/// Returns the subcommand that a word probably means; empty if there is no such one.
-std::string command_meant_by(const std::string &word, const CLI::App &app) {
+/// Returns a hint about a word in the place of a subcommand; empty if it is like none.
+std::string command_hint(const std::string &word, const CLI::App &app) {
+  constexpr std::string_view kCapturing[] = {"record", "stat", "top", "collect", "control", "ctl"};
+  if (app.get_name() == "ovnitrace-emu" &&
+      std::find(std::begin(kCapturing), std::end(kCapturing), word) != std::end(kCapturing))
+    return fmt::format("; {} is a command of ovnitrace; ovnitrace-emu only reads traces", word);
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     if (is_like(word, command->get_name()))
-      return command->get_name();
+      return fmt::format("; did you mean `{}`?", command->get_name());
   return "";
 }
 
@@ -111,10 +119,11 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
     if (!value.empty() && argv[n + 1][0] != '-')
       hint += fmt::format("; a value of {0} follows an =, as in {0}={1}", name, value);
   }
+  for (const std::string &extra : app.remaining(true))
+    if (const std::string meant = command_hint(extra, app); named.empty() && !meant.empty())
+      return meant;
   bool word = false; // it is not an option
   for (const std::string &extra : not_expected(app)) {
-    if (const std::string meant = command_meant_by(extra, app); named.empty() && !meant.empty())
-      return fmt::format("; did you mean `{}`?", meant);
     word |= !extra.starts_with('-');
     if (const std::string meant = meant_by(extra, command); !meant.empty())
       hint += fmt::format("; there is {}", meant);
@@ -157,6 +166,17 @@ std::string message_of(const std::system_error &error) {
                      error.code().message());
 }
 
+bool reads_as_caller = false; ///< a command that gives up root runs
+
+/// Returns the message with what helps if a file is root's.
+std::string with_sudo_hint(const std::string &message) {
+  const bool refused = message.find(std::strerror(EACCES)) != message.npos;
+  if (!refused || !reads_as_caller || !std::getenv("SUDO_UID"))
+    return message;
+  return message + "; commands that read traces run as the user who called sudo: to read as root, "
+                   "sudo env -u SUDO_UID ovnitrace …";
+}
+
 /// Prints what --help or --version asks for.
 int print_help(const CLI::App &app, const CLI::ParseError &error) {
   const int status = app.exit(error);
@@ -173,10 +193,8 @@ int help_about(const CLI::App &app, const std::string &name) {
     if (one->get_name() == name)
       command = one;
   if (!command) {
-    const std::string meant = command_meant_by(name, app);
     return fail(fmt::format("there is no command {}{}\nTry '{} --help'.", name,
-                            meant.empty() ? "" : fmt::format("; did you mean `{}`?", meant),
-                            app.get_name()),
+                            command_hint(name, app), app.get_name()),
                 kExitUsage);
   }
   std::cout << command->help(name.empty() ? "" : app.get_name());
@@ -236,7 +254,7 @@ int run_cli(App program, int argc, char **argv,
       message += hint_about(app, argc, argv, program_commands);
     return fail(message + "\nTry '" + command_of(app) + " --help'.", kExitUsage);
   } catch (const Error &error) {
-    return fail(error.what(), error.status());
+    return fail(with_sudo_hint(error.what()), error.status());
   } catch (const std::bad_alloc &) {
     return fail("out of memory", kExitFailure);
   } catch (const std::system_error &error) {
@@ -248,7 +266,10 @@ int run_cli(App program, int argc, char **argv,
 
 App add_unprivileged(App app, const std::string &name, const std::string &description) {
   const App command = app.add_subcommand(name, description);
-  command.before_parsing(drop_privileges);
+  command.before_parsing([] {
+    reads_as_caller = true;
+    drop_privileges();
+  });
   return command;
 }
 

@@ -191,8 +191,12 @@ TEST_F(Privileges, FileCapabilitiesAreDroppedBeforeTheProgramRuns) {
 
 TEST_F(Privileges, AreNotUsedToReadUnderSudo) {
   record_for_root();
-  expect_refused(ovnitrace(), {.env = {{"SUDO_UID", std::to_string(nobody_uid())},
-                                       {"SUDO_GID", std::to_string(nobody_gid())}}});
+  Command caller = {.env = {{"SUDO_UID", std::to_string(nobody_uid())},
+                            {"SUDO_GID", std::to_string(nobody_gid())}}};
+  expect_refused(ovnitrace(), caller);
+  caller.argv = {ovnitrace(), "info", trace()};
+  const Outcome outcome = run(caller);
+  EXPECT_NE(outcome.err.find("sudo env -u SUDO_UID ovnitrace"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Privileges, FileCapabilitiesAreNotUsedToRead) {

@@ -29,8 +29,8 @@ struct Ran {
   std::string out, err;
 };
 
-Ran run(std::vector<std::string> arguments) {
-  const RootApp app("", "ovnitrace");
+Ran run(std::vector<std::string> arguments, const std::string &program = "ovnitrace") {
+  const RootApp app("", program);
   app.require_subcommand(1, 1);
   add_info(app);
   add_dump(app);
@@ -72,6 +72,22 @@ TEST(CommandLine, AWordThatIsNoSubcommandIsNamed) {
   EXPECT_EQ(other.err, "ovnitrace: not expected: record true\nTry 'ovnitrace --help'.\n");
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(none.err, "ovnitrace: A subcommand is required\nTry 'ovnitrace --help'.\n");
+}
+
+TEST(CommandLine, TheReaderSendsRecordingsToOvnitrace) {
+  for (const std::vector<std::string> &arguments :
+       {std::vector<std::string>{"record", "-a"}, {"help", "record"}}) {
+    const Ran ran = run(arguments, "ovnitrace-emu");
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_NE(ran.err.find("record is a command of ovnitrace;"), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find("did you mean"), std::string::npos) << ran.err;
+  }
+}
+
+TEST(CommandLine, AnEmptyValueIsRefused) {
+  const Ran empty = run({"info", "--top", "", "run1"});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_EQ(empty.err, "ovnitrace: --top: its value is empty\n");
 }
 
 TEST(CommandLine, SeveralFilesOfOneTracerAreOneTimeline) {
