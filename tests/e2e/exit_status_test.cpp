@@ -90,10 +90,21 @@ TEST_F(ExitStatus, Is2ForWrongUsage) {
   EXPECT_EQ(run({.argv = {ovnitrace(), "no-such-command"}}).status(), 2);
 }
 
+// As of a variable of a script that is not set: the option would protect nothing.
+TEST_F(ExitStatus, Is2ForAnEmptyValue) {
+  for (const std::string option : {"--key", "-u", "--rotate", "--send", "-o"})
+    EXPECT_TRUE(says(refused({option, "", "--", "true"}, 2), option + ": its value is empty"));
+}
+
 TEST_F(ExitStatus, Is1ForANameThatDoesNotExist) {
   EXPECT_TRUE(says(refused({"--user", "no-such-user-here", "--", "true"}, 1), "no-such-user-here"));
   for (const std::string value : {"nonsense", "0x1", "1x", "4194303"})
     refused({"-p", value}, 1);
+  EXPECT_TRUE(says(refused({"--uid", "no-such-user-here"}, 1), "no-such-user-here"));
+  EXPECT_TRUE(says(refused({"-C", "1000"}, 1), "this machine has no CPU 1000"));
+  EXPECT_TRUE(says(refused({"-t", "4194303"}, 1), "4194303"));
+  EXPECT_TRUE(says(refused({"--dry-run", "-t", "4194303"}, 1), "4194303"));
+  EXPECT_TRUE(says(refused({"--dry-run", "-p", "4194303"}, 1), "4194303"));
 }
 
 TEST_F(ExitStatus, Is2ForTextInsteadOfANumber) {

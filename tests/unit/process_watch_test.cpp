@@ -2,6 +2,7 @@
 // A process that is watched until it ends: user/launch/process_watch.
 #include "emulator/base/error.h"
 #include "user/launch/process_watch.h"
+#include "user/record/traced.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <deque>
+#include <utility>
 
 namespace ovnitrace {
 namespace {
@@ -81,6 +85,23 @@ TEST(ProcessWatch, SaysThatThereIsNoSuchProcess) {
                                              ": No such process; -p takes the id of a process, as "
                                              "ps shows it");
   }
+}
+
+TEST(WatchProcesses, LeavesOutThoseOfANameThatHaveEnded) {
+  Child ended("app");
+  const Child lives("app");
+  RecordOptions options;
+  options.pids = {ended.pid(), lives.pid()};
+  ended.kill();
+  EXPECT_THROW(watch_processes(options), Error) << "a number";
+  options.named_pids = options.pids;
+  const std::deque<ProcessWatch> watched = watch_processes(options);
+  ASSERT_EQ(watched.size(), 1u);
+  EXPECT_EQ(watched[0].pid(), lives.pid());
+  std::swap(options.pids[0], options.pids[1]);
+  EXPECT_EQ(watch_processes(options).size(), 1u);
+  options.pids = {options.pids[1]};
+  EXPECT_THROW(watch_processes(options), Error) << "all have ended";
 }
 
 } // namespace

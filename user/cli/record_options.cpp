@@ -67,8 +67,11 @@ void add_pids(const std::string &text, RecordArguments &arguments) {
         is_name ? pids_named(word, arguments.notes)
                 : std::vector{uint32_t(parse_number("--pid", word, 1, FTRACE_TID_MASK))};
     for (const uint32_t pid : found)
-      if (std::find(pids.begin(), pids.end(), pid) == pids.end())
+      if (std::find(pids.begin(), pids.end(), pid) == pids.end()) {
         pids.push_back(pid);
+        if (is_name)
+          arguments.options.named_pids.push_back(pid);
+      }
   }
   if (pids.size() > CAPTURE_TARGETS)
     throw Error(fmt::format("--pid: {} processes are more than {}, the limit; name only their "

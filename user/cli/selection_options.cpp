@@ -31,7 +31,7 @@ uint32_t uid_of(const std::string &user) {
   if (const passwd *found = getpwnam(user.c_str()))
     return found->pw_uid;
   if (user.empty() || user.find_first_not_of("0123456789") != user.npos)
-    throw Error(fmt::format("--uid {}: there is no such user", user), kExitUsage);
+    throw Error(fmt::format("--uid {}: there is no such user", user));
   return uint32_t(parse_number("--uid", user, 0, kNoUser - 1));
 }
 
@@ -94,8 +94,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
       const uint64_t cpu = parse_number(option, text, 0, SELECT_CPUS - 1);
       if (cpu >= cpus)
         throw Error(fmt::format("{} {}: this machine has no CPU {}; the last is {}", option, list,
-                                cpu, cpus - 1),
-                    kExitUsage);
+                                cpu, cpus - 1));
       return uint32_t(cpu);
     };
     const uint32_t first = number(word.substr(0, dash));

@@ -31,7 +31,7 @@ std::string file_name_of(uint32_t pid) {
 
 } // namespace
 
-ProcessWatch::ProcessWatch(uint32_t pid) : fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
+ProcessWatch::ProcessWatch(uint32_t pid) : pid_(pid), fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
   if (!fd_)
     throw Error(
         fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it",

@@ -15,6 +15,7 @@ public:
   /// it.
   explicit ProcessWatch(uint32_t pid);
 
+  uint32_t pid() const { return pid_; }
   bool ended() const;
   int file() const { return fd_.get(); } ///< can be read (poll(2)) when it has ended
   const std::string &name() const {
@@ -22,6 +23,7 @@ public:
   } ///< its comm when the watch began, fit for a file name
 
 private:
+  uint32_t pid_;
   UniqueFd fd_;
   std::string name_;
 };

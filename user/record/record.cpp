@@ -2,6 +2,7 @@
 #include "user/record/record.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
@@ -16,9 +17,11 @@
 #include "user/stacks/code_files.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -59,6 +62,13 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   return trace;
 }
 
+/// Throws Error if a thread of -t is not alive: it would never be recorded.
+void require_threads(const std::vector<uint32_t> &tids) {
+  for (const uint32_t tid : tids)
+    if (syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH)
+      throw Error(fmt::format("--tid {}: there is no such thread", tid));
+}
+
 /// Without a program nothing else is to be seen until the end.
 void print_start(const RecordOptions &options, const Traced &traced, const TraceTarget &target) {
   const std::string until =
@@ -71,6 +81,8 @@ void print_start(const RecordOptions &options, const Traced &traced, const Trace
 } // namespace
 
 std::vector<listed_thread> list_threads(const RecordOptions &options) {
+  require_threads(options.selection.tids);
+  watch_processes(options); // throws if there is no such process
   CaptureParameters parameters = capture_parameters(options);
   parameters.only_looks = true;
   Capture capture(parameters);
@@ -86,6 +98,7 @@ std::vector<listed_thread> list_threads(const RecordOptions &options) {
 /// Makes files and connections as the user they will belong to. Service threads get their priority
 /// while we are root. They start to work only when we are no longer root.
 RecordResult record(const RecordOptions &options) {
+  require_threads(options.selection.tids);
   hold_signals();
   constexpr size_t kFilesOfACpu = 2,
                    kOthers = 64; // ring, chunk file; programs, links, maps, standard streams

@@ -28,6 +28,7 @@ struct RecordOptions {
   std::vector<std::string> command; ///< the program to trace; may be empty with `all` or `pids`
   bool all = false;                 ///< the whole machine
   std::vector<uint32_t> pids;       ///< processes that are alive
+  std::vector<uint32_t> named_pids; ///< those of them that a name found: they may end meanwhile
   Selection selection;              ///< filters that their threads must pass
   bool children = true;             ///< of `pids`: with their living and future descendants
   uint64_t duration = 0;            ///< ns, 0: until the end of the program or a signal

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -78,16 +79,27 @@ CaptureParameters capture_parameters(const RecordOptions &options) {
           .ring_bytes = options.ring_bytes};
 }
 
+std::deque<ProcessWatch> watch_processes(const RecordOptions &options) {
+  const std::vector<uint32_t> &pids = options.pids, &named = options.named_pids;
+  std::deque<ProcessWatch> processes;
+  for (const uint32_t pid : pids)
+    try {
+      processes.emplace_back(pid);
+    } catch (const Error &) {
+      const bool is_last = pid == pids.back() && processes.empty();
+      if (is_last || std::find(named.begin(), named.end(), pid) == named.end())
+        throw;
+    }
+  return processes;
+}
+
 std::string time_over(uint64_t duration) {
   return fmt::format("after {} (-d)", human_duration(duration));
 }
 
 Traced::Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as)
     : options_(options), owner_(owner), runs_as_(runs_as), signals_(stop_signals(options)),
-      capture_(capture_parameters(options)) {
-  for (uint32_t pid : options.pids)
-    processes_.emplace_back(pid);
-}
+      capture_(capture_parameters(options)), processes_(watch_processes(options)) {}
 
 void Traced::attach() {
   if (options_.stacks)
@@ -278,7 +290,7 @@ std::string Traced::description() const {
     return "every thread of the machine";
   std::string what = processes_.size() == 1 ? "process" : "processes";
   for (size_t n = 0; n < processes_.size(); n++)
-    what += fmt::format("{} {} ({})", n ? "," : "", options_.pids[n],
+    what += fmt::format("{} {} ({})", n ? "," : "", processes_[n].pid(),
                         printable_line(processes_[n].name()));
   return what + (options_.children ? " with children" : " without children");
 }

@@ -28,6 +28,10 @@ std::string time_over(uint64_t duration);
 /// Returns what the kernel side needs to know of the options.
 CaptureParameters capture_parameters(const RecordOptions &options);
 
+/// Opens the processes of `options`. Those that a name has found may have ended. Throws Error if
+/// another one has, or all have.
+std::deque<ProcessWatch> watch_processes(const RecordOptions &options);
+
 /// Loads, attaches and detaches a capture. Events are logged from attach() to detach(). Members are
 /// destroyed in the reverse order.
 class Traced {
@@ -92,7 +96,7 @@ private:
   Capture capture_;
   std::optional<CauseCapture> causes_;            ///< with the scheduler's family
   std::optional<StackCapture> stacks_;            ///< with options.stacks
-  std::deque<ProcessWatch> processes_;            ///< options.pids
+  std::deque<ProcessWatch> processes_;            ///< of watch_processes()
   FamilySet wanted_families_;                     ///< of families_
   std::optional<FamilyCapture> families_;         ///< with families beyond the scheduler's
   std::deque<TriggerCapture> triggers_;           ///< for options.rules
