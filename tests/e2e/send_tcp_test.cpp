@@ -328,6 +328,14 @@ TEST_F(SendTcp, ReportsAStoppedCollectorAndEndsAsTheProgram) {
   }
 }
 
+TEST_F(SendTcp, CollectsOnUnderNohup) {
+  CollectorProcess collector("tcp", collected(), {}, [] { signal(SIGHUP, SIG_IGN); });
+  collector.process().signal(SIGHUP);
+  EXPECT_EQ(run(send_command(collector.url(), {"true"})).status(), 0);
+  EXPECT_EQ(collector.stop().status(), 0);
+  EXPECT_EQ(collector.traces().size(), 1u);
+}
+
 // The collector runs as nobody, and listens on the loopback by default. The test has a network
 // namespace of its own, where port 20000 is free.
 TEST_F(SendTcp, ListensOnTheLoopbackWithoutRoot) {

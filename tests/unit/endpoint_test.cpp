@@ -22,6 +22,14 @@ TEST(Endpoint, IsATransportAHostAndAPort) {
   EXPECT_EQ(parse_endpoint("--send", "tcp://[::1]").port, 20000);
 }
 
+TEST(Endpoint, ANumberAloneIsAPortOfTheLoopback) {
+  EXPECT_EQ(listen_address("--listen", "0").text(), "tcp://127.0.0.1:0");
+  EXPECT_EQ(listen_address("--listen", "8080").text(), "tcp://127.0.0.1:8080");
+  EXPECT_EQ(listen_address("--listen", "192.0.2.1").text(), "tcp://192.0.2.1:20000");
+  EXPECT_EQ(listen_address("--listen", "udp://[::1]:5").text(), "udp://[::1]:5");
+  EXPECT_THROW(listen_address("--listen", "65536"), Error);
+}
+
 TEST(Endpoint, RefusesEverythingElse) {
   for (const char *text : {"", "tcp://", "localhost:1", "http://localhost", "tcp://:1",
                            "tcp://host:", "tcp://host:1x", "tcp://host:65536", "tcp://host:-1",

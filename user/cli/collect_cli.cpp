@@ -28,8 +28,7 @@ int run(const Arguments &arguments) {
   CollectOptions options = arguments.options;
   check_is_no_stdout(options.directory, "traces are directories of files: name one for them");
   for (const std::string &text : arguments.listen)
-    options.listen.push_back(
-        parse_endpoint("--listen", text.find("://") != text.npos ? text : "tcp://" + text));
+    options.listen.push_back(listen_address("--listen", text));
   const bool all_udp =
       std::all_of(options.listen.begin(), options.listen.end(),
                   [](const Endpoint &endpoint) { return endpoint.transport == Endpoint::kUdp; });
@@ -49,8 +48,8 @@ void add_collect(App app) {
       .add_option(
           "-l,--listen", arguments->listen,
           "Listen at tcp://ADDRESS:PORT or udp://ADDRESS:PORT. tcp:// and :20000 can be left "
-          "out. Port 0 is any free port. Can be given more than once (default: "
-          "tcp://127.0.0.1:20000, which only this machine reaches)")
+          "out; a number alone is a port of 127.0.0.1. Port 0 is any free port. Can be given more "
+          "than once (default: tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command
       .add_option(

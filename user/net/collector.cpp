@@ -35,6 +35,9 @@ UniqueFd stop_signals() {
   sigemptyset(&stops);
   for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
     sigaddset(&stops, signal);
+  struct sigaction hangup = {};
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN) // nohup
+    sigdelset(&stops, SIGHUP);
   sigprocmask(SIG_BLOCK, &stops, nullptr);
   signal(SIGXFSZ, SIG_IGN); // a file size limit is an error of write(2)
   signal(SIGPIPE, SIG_IGN); // what nobody reads on stderr is not worth the traces

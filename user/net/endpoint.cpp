@@ -49,6 +49,14 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   return endpoint;
 }
 
+Endpoint listen_address(const std::string &option, const std::string &text) {
+  const bool is_port = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  const bool has_scheme = text.find("://") != text.npos;
+  return parse_endpoint(option, is_port      ? "tcp://127.0.0.1:" + text
+                                : has_scheme ? text
+                                             : "tcp://" + text);
+}
+
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                      const std::function<UniqueFd(const addrinfo &)> &try_one) {
   const auto fail = [&](const std::string &why) {
