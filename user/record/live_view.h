@@ -22,6 +22,10 @@ public:
   /// Notes where a flight recorder was saved, or why it was not. Called on another thread.
   virtual void saved(const std::string &message) = 0;
 
+  /// Gives the terminal back: a signal may end us from now on. Called on the main thread, after all
+  /// other calls but saved().
+  virtual void close() {}
+
   uint64_t interval = 1'000'000'000; ///< ns between parts
   std::exception_ptr failure;        ///< what a call or a part has thrown: it ended the capture
   std::string scratch;               ///< an existing directory for the parts

@@ -222,6 +222,8 @@ void Recording::end_capture() {
 
 void Recording::end(const Traced::End &end) {
   parts_.reset();
+  if (options_.live)
+    options_.live->close();
   // At once: a save or an early stop holds the lock for as long as it sends.
   end_on_second_signal();
   traced_.release_signals(); // they are not waited for any more

@@ -44,10 +44,14 @@ attr_t attribute_of(ScreenLine::Look look) {
 TopScreen::TopScreen(TopView view) : content_(std::move(view), [] { kill(getpid(), SIGUSR2); }) {}
 
 TopScreen::~TopScreen() {
+  close();
+}
+
+void TopScreen::close() {
   if (!terminal_)
     return;
   endwin();
-  delscreen(static_cast<SCREEN *>(terminal_));
+  delscreen(static_cast<SCREEN *>(std::exchange(terminal_, nullptr)));
 }
 
 void TopScreen::open() {

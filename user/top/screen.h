@@ -21,6 +21,7 @@ public:
   bool wait(uint64_t time, int stop) override;
   void take(const std::string &directory, uint64_t from, uint64_t to) override;
   void saved(const std::string &message) override;
+  void close() override;
 
 private:
   void open();
