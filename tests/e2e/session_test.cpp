@@ -111,6 +111,16 @@ TEST_F(Session, CtlMarksPausesAndStops) {
   EXPECT_NE(read_text(path("csv/mark-0001.csv")).find("after"), std::string::npos);
 }
 
+TEST_F(Session, CtlStopAnswersWhenTheTraceIsWhole) {
+  Process capture({.argv = {ovnitrace(), "record", "-a", "-o", trace()}});
+  eventually([&] { return listens(); }, "the capture listens");
+  EXPECT_EQ(ctl({"stop"}).status(), 0);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_GT(reported.end, 0u);
+  EXPECT_EQ(reported.how, "stopped by ovnitrace ctl stop");
+  EXPECT_EQ(capture.wait().status(), 0);
+}
+
 TEST_F(Session, CtlSavesAFlightRecorder) {
   Process capture(record_command(trace(), {installed("spin"), "60000"}, {"--buffer", "last:1M"}));
   eventually([&] { return listens(); }, "the capture listens");

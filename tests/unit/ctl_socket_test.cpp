@@ -6,13 +6,16 @@
 #include "user/control/ctl_socket.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace ovnitrace::control {
 namespace {
@@ -46,6 +49,45 @@ TEST(CtlSocket, ALongAnswerIsSentWhole) {
   const std::string got = ask(dir.path(), "status");
   server.join();
   EXPECT_EQ(got.size() + 3, answer.size()) << "all but the first line";
+}
+
+TEST(CtlSocket, ABusyCaptureIsNotOneThatHasEnded) {
+  test::TempDir dir;
+  const auto error_of = [&](const char *command) {
+    try {
+      ask(dir.path(), command, 1);
+    } catch (const ovnitrace::Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  auto socket = std::make_unique<CtlSocket>(dir.path(), std::vector<uint32_t>(), getuid());
+  EXPECT_NE(error_of("status").find("is busy"), std::string::npos) << "nobody serves";
+  std::thread server([&] {
+    pollfd file = {socket->files()[0], POLLIN, 0};
+    for (int callers = 0; callers < 2; callers++) {
+      poll(&file, 1, -1);
+      socket->serve(file.fd, [](const std::string &) { return ""; });
+    }
+    socket.reset();
+  });
+  const std::string ended = error_of("stop");
+  server.join();
+  EXPECT_NE(ended.find("the capture has ended"), std::string::npos) << ended;
+}
+
+TEST(CtlSocket, AnAnswerCanComeLater) {
+  test::TempDir dir;
+  CtlSocket socket(dir.path(), {}, getuid());
+  std::thread server([&] {
+    pollfd file = {socket.files()[0], POLLIN, 0};
+    poll(&file, 1, -1);
+    socket.serve(file.fd, [](const std::string &) { return ""; });
+    for (const UniqueFd &caller : socket.take_waiting())
+      answer_later(caller.get(), "ok\nlater\n");
+  });
+  EXPECT_EQ(ask(dir.path(), "stop"), "later\n");
+  server.join();
 }
 
 // Anybody can listen at the number of a process, which is in no file system.

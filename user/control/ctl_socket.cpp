@@ -24,9 +24,8 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr const char *kName = "control.sock";
-constexpr size_t kMostCommand = 256;    // a mark with its text
-constexpr int kPatience = 200;          // ms: of a caller that says nothing, the capture goes on
-constexpr int kAnswerPatience = 10'000; // ms
+constexpr size_t kMostCommand = 256; // a mark with its text
+constexpr int kPatience = 200;       // ms: of a caller that says nothing, the capture goes on
 
 struct Address {
   sockaddr_un un = {};
@@ -66,10 +65,11 @@ bool wait_for(int fd, short what, int ms) {
   return poll(&file, 1, ms) > 0;
 }
 
-std::string read_all(int fd, size_t most, int patience, char end) {
+/// `in_time`: set to false if nothing came in `patience` ms.
+std::string read_all(int fd, size_t most, int patience, char end, bool &in_time) {
   std::string text;
   while (text.size() < most && (!end || text.find(end) == text.npos) &&
-         wait_for(fd, POLLIN, patience)) {
+         (in_time = wait_for(fd, POLLIN, patience))) {
     char bytes[512];
     const ssize_t got = read(fd, bytes, sizeof(bytes));
     if (got < 0 && errno == EINTR)
@@ -124,14 +124,15 @@ void CtlSocket::add(UniqueFd fd) {
 }
 
 void CtlSocket::serve(int file, const std::function<std::string(const std::string &)> &answer) {
-  const UniqueFd caller(accept4(file, nullptr, nullptr, SOCK_CLOEXEC));
+  UniqueFd caller(accept4(file, nullptr, nullptr, SOCK_CLOEXEC));
   ucred who = {};
   socklen_t size = sizeof(who);
   if (!caller || getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
     return;
   std::string text = "error\nonly the owner of the capture and root may control it\n";
   if (who.uid == owner_ || who.uid == 0) {
-    std::string command = read_all(caller.get(), kMostCommand, kPatience, '\n');
+    bool in_time;
+    std::string command = read_all(caller.get(), kMostCommand, kPatience, '\n', in_time);
     command = command.substr(0, command.find('\n'));
     try {
       text = answer(command);
@@ -139,15 +140,22 @@ void CtlSocket::serve(int file, const std::function<std::string(const std::strin
       text = fmt::format("error\n{}\n", printable_line(error.what()));
     }
   }
-  for (std::string_view left = text; !left.empty() && wait_for(caller.get(), POLLOUT, kPatience);) {
-    const ssize_t sent = send(caller.get(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (text.empty())
+    waiting_.push_back(std::move(caller));
+  else
+    answer_later(caller.get(), text);
+}
+
+void answer_later(int caller, std::string_view left) {
+  while (!left.empty() && wait_for(caller, POLLOUT, kPatience)) {
+    const ssize_t sent = send(caller, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR)
       break; // nobody reads it any more
     left.remove_prefix(size_t(std::max<ssize_t>(sent, 0)));
   }
 }
 
-std::string ask(const std::string &where, const std::string &command) {
+std::string ask(const std::string &where, const std::string &command, int patience) {
   constexpr size_t kMostAnswer = 16 << 20;
   const bool is_pid =
       where.find_first_not_of("0123456789") == where.npos && access(where.c_str(), F_OK) != 0;
@@ -173,8 +181,14 @@ std::string ask(const std::string &where, const std::string &command) {
   while (sent < 0 && errno == EINTR);
   if (sent != ssize_t(line.size()))
     throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
-  const int patience = command == "save" ? -1 : kAnswerPatience; // a save may be large
-  const std::string text = read_all(fd.get(), kMostAnswer, patience, 0);
+  if (command == "save" || command == "stop")
+    patience = -1; // what is written may be large
+  bool in_time = true;
+  const std::string text = read_all(fd.get(), kMostAnswer, patience, 0, in_time);
+  if (text.empty() && !in_time)
+    throw ovnitrace::Error(fmt::format("ctl {} {}: no answer in {} s: the capture is busy, perhaps "
+                                       "saving; it will still do this",
+                                       where, command, patience / 1000.0));
   const size_t first = text.find('\n');
   const std::string rest = first == text.npos ? "" : text.substr(first + 1);
   if (!text.starts_with("ok\n"))

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::control {
@@ -24,21 +26,29 @@ public:
   CtlSocket &operator=(const CtlSocket &) = delete;
 
   const std::vector<int> &files() const { return numbers_; } ///< to be polled
-  /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most.
+  /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most. A
+  /// caller whose answer is empty waits for answer_later().
   void serve(int file, const std::function<std::string(const std::string &)> &answer);
+
+  /// Takes the callers that wait.
+  std::vector<UniqueFd> take_waiting() { return std::move(waiting_); }
 
 private:
   void add(UniqueFd fd);
 
   std::vector<UniqueFd> fds_;
+  std::vector<UniqueFd> waiting_; ///< callers
   std::vector<int> numbers_;
   UniqueFd directory_;
   const uid_t owner_;
 };
 
+/// Sends an answer to a caller of take_waiting(). Waits a moment at most.
+void answer_later(int caller, std::string_view answer);
+
 /// Sends a command to a capture and returns its answer, without the first line, which says whether
 /// it was done. `where` is a trace directory or a PID. Throws Error with the answer if the command
-/// failed.
-std::string ask(const std::string &where, const std::string &command);
+/// failed, or if no answer comes in `patience` ms. save and stop take as long as they take.
+std::string ask(const std::string &where, const std::string &command, int patience = 10'000);
 
 } // namespace ovnitrace::control

@@ -16,11 +16,15 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ovnitrace {
 
 namespace {
+
+constexpr std::string_view kCtlStop = "ovnitrace ctl stop";
 
 void warn(const std::string &what) {
   print("warning: {}", what);
@@ -198,7 +202,7 @@ void Recording::stop_early(CaptureRequests::Request why) {
   end_capture();
   stopped_early_ = why == CaptureRequests::kFull
                        ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
-                   : why == CaptureRequests::kStop ? "ovnitrace ctl stop"
+                   : why == CaptureRequests::kStop ? std::string(kCtlStop)
                                                    : time_over(options_.duration);
   if (!options_.quiet)
     print("{}: tracing stopped{}", stopped_early_,
@@ -238,13 +242,15 @@ void Recording::end(const Traced::End &end) {
       end_capture();
   }
   requests_.reset();
+  const std::vector<UniqueFd> stoppers = ctl_->take_waiting();
   ctl_.reset();
   for (size_t n = 0; n < traced_.triggers().size() && !options_.quiet; n++)
     print("--trigger {} has hit {}", options_.rules[n].text,
           human_count(traced_.triggers()[n].hits(), "time", "times"));
   if (!stopped_early_.empty())
-    trace_.how = fmt::format("{} and tracing stopped{}", stopped_early_,
-                             traced_.is_program() ? "; later the program " + trace_.how : "");
+    trace_.how = (stopped_early_ == kCtlStop ? fmt::format("stopped by {}", kCtlStop)
+                                             : stopped_early_ + " and tracing stopped") +
+                 (traced_.is_program() ? "; later the program " + trace_.how : "");
   trace_.finished = true;
   trace_.devices = seen_devices();
   trace_.cgroups = recorder_.cgroups().paths();
@@ -271,6 +277,8 @@ void Recording::end(const Traced::End &end) {
   if (named)
     name_later(*named);
   end_target();
+  for (const UniqueFd &caller : stoppers)
+    control::answer_later(caller.get(), "ok\n");
   if (!traced_.is_program() && is_incomplete(trace_))
     trace_.exit_status = kExitIncomplete;
   else if (!trace_.write_error.empty() && trace_.exit_status == 0)

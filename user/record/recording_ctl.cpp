@@ -102,8 +102,8 @@ std::string Recording::answer(const std::string &line) {
   if (command == "save")
     return answer_save();
   if (command == "stop") {
-    requests_->ask(CaptureRequests::kStop);
-    return "ok\n";
+    stop_early(CaptureRequests::kStop);
+    return traced_.is_program() ? "ok\n" : ""; // end() answers, when the trace is whole
   }
   const std::lock_guard lock(ending_);
   if (ended_)
