@@ -61,8 +61,8 @@ bool is_of_tracer(const siginfo_t &info, bool stepping, bool takes_int3) {
 
 } // namespace
 
-void send_step(int socket, const StepMessage &message) {
-  (void)!send(socket, &message, sizeof(message), MSG_NOSIGNAL);
+bool send_step(int socket, const StepMessage &message) {
+  return send(socket, &message, sizeof(message), MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
 }
 
 Tracer::Tracer(const Plan &plan, Programs &programs, int socket)
@@ -94,6 +94,7 @@ void Tracer::run() {
       stopped.emplace_back(tid, status);
     for (const auto &[tid, why] : stopped)
       take_event(tid, why);
+    send_waiting();
     if (!ending_ && !take_messages()) {
       let_all_go();
       end = monotonic_ns() + kPatience;
@@ -103,8 +104,19 @@ void Tracer::run() {
     if (!stopped.empty())
       continue;
     const timespec moment = {0, 100'000'000};
-    sigtimedwait(&awaited, nullptr, ending_ ? &moment : nullptr);
+    sigtimedwait(&awaited, nullptr, ending_ || !unsent_.empty() ? &moment : nullptr);
   }
+}
+
+/// A message that was lost would hold its thread for ever.
+void Tracer::tell(const StepMessage &message) {
+  unsent_.push_back(message);
+  send_waiting();
+}
+
+void Tracer::send_waiting() {
+  while (!unsent_.empty() && send_step(socket_, unsent_.front()))
+    unsent_.pop_front();
 }
 
 /// False: the other end is closed.
@@ -123,7 +135,7 @@ void Tracer::take(const StepMessage &message) {
   switch (message.kind) {
   case StepMessage::trace: {
     const int error = seize(message.tid);
-    send_step(socket_, {StepMessage::trace, 0, message.tid, error});
+    tell({StepMessage::trace, 0, message.tid, error});
     return;
   }
   case StepMessage::look:
@@ -240,7 +252,7 @@ bool Tracer::hold(pid_t tid, Thread &thread, const control_hit &seen) {
   if (!(seen.result & CONTROL_HELD))
     return false;
   thread.held = true;
-  send_step(socket_, {StepMessage::held, seen.pid, uint32_t(tid)});
+  tell({StepMessage::held, seen.pid, uint32_t(tid)});
   return true;
 }
 

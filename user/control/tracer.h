@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <sys/types.h>
 
@@ -26,7 +27,8 @@ struct StepMessage {
 };
 
 /// Sends a message. The other end may be gone: the receiver that waits for an answer notices that.
-void send_step(int socket, const StepMessage &message);
+/// Returns false if the socket is full and does not wait.
+bool send_step(int socket, const StepMessage &message);
 
 /// Traces threads (PTRACE_SEIZE) until the other end of the socket is closed. A thread of which an
 /// icount is armed goes from instruction to instruction, each a hit; the others run freely. What
@@ -44,6 +46,8 @@ private:
     bool held = false;     ///< until release
   };
 
+  void tell(const StepMessage &message);
+  void send_waiting();
   bool take_messages();
   void take(const StepMessage &message);
   int seize(uint32_t tid);
@@ -63,6 +67,7 @@ private:
   const int socket_;
   uint64_t counts_ = 0, traps_ = 0; ///< alarms of type icount and int3, a bit each
   std::map<pid_t, Thread> threads_;
+  std::deque<StepMessage> unsent_; ///< found the socket full
   bool ending_ = false;
 };
 
