@@ -82,11 +82,13 @@ TEST_F(Directory, IsNotOverwritten) {
 TEST_F(Directory, IsOverwrittenByForce) {
   record({installed("sched_mix"), "0.2"});
   write_text(trace() + "/notes.txt", "of the user");
+  write_text(trace() + "/report.html", "of `ovnitrace report`");
   record({"true"}, {"-f"});
   const TraceRecord reported = read_trace_json(trace());
   EXPECT_EQ(reported.threads.size(), 1u);
   dump(trace());
   EXPECT_EQ(read_text(trace() + "/notes.txt"), "of the user");
+  EXPECT_FALSE(exists(trace() + "/report.html")) << "it is of the earlier program";
 }
 
 TEST_F(Directory, ForceDoesNotOverwriteWhatIsNoTrace) {

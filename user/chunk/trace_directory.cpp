@@ -33,9 +33,10 @@ std::string temporary_name(const std::string &name) {
   return "." + name + ".new";
 }
 
-/// Names that we write: chunks, trace.json, and what a conversion leaves beside them.
+/// Names that we write: chunks, trace.json, and what a conversion and a report leave
+/// beside them.
 bool is_ours(const std::string &name) {
-  return name == "trace.json" ||
+  return name == "trace.json" || name == "report.html" ||
          (name.starts_with("cpu") && plain_file_name(name).ends_with(".ftr")) ||
          ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
