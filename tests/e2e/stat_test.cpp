@@ -2,6 +2,7 @@
 // `ovnitrace stat`: a summary on stderr, the program's exit status, and nothing left over.
 #include "tests/e2e/support/e2e.h"
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -220,6 +221,32 @@ TEST_F(Stat, ASignalEndsAllRuns) {
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait().status(), 128 + SIGTERM);
   EXPECT_TRUE(held().empty());
+}
+
+// Standard output is a pipe that is full: the summary is being printed until the signal comes.
+TEST_F(Stat, ASignalDuringTheSummaryLeavesNothing) {
+  Command command = stat({"-o", "-", "--", "true"});
+  command.in_child = [] {
+    int ends[2];
+    if (pipe(ends) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
+      _exit(202);
+    const std::vector<char> bytes(4096);
+    while (write(ends[1], bytes.data(), bytes.size()) > 0) {
+    }
+    fcntl(ends[1], F_SETFL, 0);
+    dup2(ends[1], STDOUT_FILENO);
+  };
+  Process process(command);
+  eventually(
+      [&] {
+        const std::string place = read_text("/proc/" + std::to_string(process.pid()) + "/wchan");
+        return place.find("pipe_write") != std::string::npos;
+      },
+      "it prints");
+  EXPECT_EQ(names_in(scratch()).size(), 1u);
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().status(), 128 + SIGTERM);
+  EXPECT_TRUE(names_in(scratch()).empty());
 }
 
 } // namespace ovnitrace::test

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 
 namespace ovnitrace {
 
@@ -22,7 +23,36 @@ ScratchDirectory::ScratchDirectory(const char *place) {
                 "; name another place with TMPDIR");
 }
 
+/// The signals stay blocked to the end, so that the directory is always removed whole.
+void ScratchDirectory::remove_on_signal() {
+  sigemptyset(&awaited_);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    struct sigaction action = {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) // nohup
+      sigaddset(&awaited_, signal);
+  }
+  sigaddset(&awaited_, SIGUSR1); // of the destructor
+  pthread_sigmask(SIG_BLOCK, &awaited_, nullptr);
+  thread_ = std::thread([this] {
+    int signal = 0;
+    sigwait(&awaited_, &signal);
+    if (done_)
+      return;
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+    std::signal(signal, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &awaited_, nullptr);
+    raise(signal);
+  });
+}
+
 ScratchDirectory::~ScratchDirectory() {
+  if (thread_.joinable()) {
+    done_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    thread_.join();
+  }
   try {
     const EffectiveIdentity as_owner(calling_user());
     std::filesystem::remove_all(path_);

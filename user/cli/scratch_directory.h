@@ -2,7 +2,10 @@
 // Makes a directory for a trace that is not kept.
 #pragma once
 
+#include <atomic>
+#include <csignal>
 #include <string>
+#include <thread>
 
 namespace ovnitrace {
 
@@ -17,9 +20,15 @@ public:
   ScratchDirectory &operator=(const ScratchDirectory &) = delete;
 
   const std::string &path() const { return path_; }
+  /// From now on, HUP, INT, QUIT and TERM remove it before they end us. Call it before any thread
+  /// is created, once we are the user who called sudo.
+  void remove_on_signal();
 
 private:
   std::string path_;
+  sigset_t awaited_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_; ///< waits for a signal
 };
 
 } // namespace ovnitrace

@@ -128,7 +128,7 @@ int stat_repeated(const Arguments &arguments) {
   if (!arguments.against.empty())
     commands.push_back(words_of(arguments.against));
   check_output(arguments.output, arguments.force);
-  const ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
+  ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
   options.quiet = true;
   int status = 0;
   std::vector<std::string> traces;
@@ -146,6 +146,7 @@ int stat_repeated(const Arguments &arguments) {
     }
   }
   drop_privileges();
+  scratch.remove_on_signal();
   Warnings warnings;
   const ProgressBar progress;
   ComparedRuns runs;
@@ -163,12 +164,13 @@ int stat(const Arguments &arguments) {
     return stat_repeated(arguments);
   RecordOptions options = checked(arguments.record);
   check_output(arguments.output, arguments.force);
-  const ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
+  ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
   const RecordResult result = record(options);
-  end_on_signals();
   drop_privileges();
+  scratch.remove_on_signal();
+  end_on_signals();
   const ProgressBar progress;
   try {
     print_summary(options.directory, arguments);
