@@ -3,6 +3,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/run.h"
 #include "user/cli/commands.h"
+#include "user/launch/program.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).)";
 } // namespace
 
 int main(int argc, char **argv) {
+  ovnitrace::keep_removed_variables(argc, argv);
   open_standard_streams();
   const char *log = std::getenv("OVNITRACE_LOG");
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);

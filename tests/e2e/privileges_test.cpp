@@ -163,6 +163,23 @@ TEST_F(Privileges, AreNotInheritedByTheProgram) {
   EXPECT_NE(outcome.out.find("CapEff=0000000000000000"), std::string::npos) << outcome.out;
 }
 
+// The C library removes these from the environment of a command with file capabilities.
+TEST_F(Privileges, FileCapabilitiesLeaveTheEnvironmentOfTheProgram) {
+  const std::string command = with_capabilities("cap_bpf,cap_perfmon");
+  if (command.empty())
+    GTEST_SKIP() << kNoSetcap;
+  mkdir(path("place").c_str(), 0755);
+  ASSERT_EQ(chown(path("place").c_str(), nobody_uid(), nobody_gid()), 0);
+  const Outcome outcome =
+      run({.argv = {command, "record", "-q", "-o", path("place/trace"), "--", "env"},
+           .env = {{"LD_LIBRARY_PATH", "/no/libraries"}, {"TMPDIR", "/no/files"}},
+           .in_child = become_nobody});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  const std::string all = "\n" + outcome.out;
+  EXPECT_NE(all.find("\nLD_LIBRARY_PATH=/no/libraries\n"), std::string::npos) << all;
+  EXPECT_NE(all.find("\nTMPDIR=/no/files\n"), std::string::npos) << all;
+}
+
 // The threads of ovnitrace must not have them either, once the program runs.
 TEST_F(Privileges, FileCapabilitiesAreDroppedBeforeTheProgramRuns) {
   const std::string command = with_capabilities("cap_bpf,cap_perfmon,cap_sys_nice");

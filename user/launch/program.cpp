@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -43,7 +44,27 @@ std::string explain_exec(const std::string &command, int error) {
   return fmt::format("cannot run {}: {}{}", command, std::strerror(error), advice);
 }
 
+std::vector<char *> removed_variables; ///< NAME=VALUE
+
+/// Call it when all rights are dropped: they may name files of the user that are to be loaded.
+void restore_removed_variables() {
+  for (char *variable : removed_variables)
+    if (const std::string name(variable, std::strcspn(variable, "=")); !std::getenv(name.c_str()))
+      putenv(variable);
+}
+
 } // namespace
+
+/// Their strings are still on the stack: the kernel puts them between the arguments and the name of
+/// the file.
+void keep_removed_variables(int argc, char **argv) {
+  if (argc < 1 || !getauxval(AT_SECURE))
+    return;
+  char *const end = reinterpret_cast<char *>(getauxval(AT_EXECFN));
+  for (char *at = argv[argc - 1]; (at += std::strlen(at) + 1) < end;)
+    if (std::strchr(at, '='))
+      removed_variables.push_back(at);
+}
 
 int ProgramEnd::exit_status() const {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -102,6 +123,7 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
       protect_terminal();
     become(identity);
     set_environment(identity);
+    restore_removed_variables();
     char go;
     ssize_t got;
     do

@@ -22,6 +22,10 @@ struct ProgramEnd {
   std::string text() const;
 };
 
+/// Notes the variables that the C library removes from our environment if we have file
+/// capabilities, such as LD_LIBRARY_PATH, for the traced program. Call it first in main().
+void keep_removed_variables(int argc, char **argv);
+
 /// Forks at once. The child waits at a gate and calls execvp() when the gate is opened, so that
 /// tracing can be prepared in between. The child gets the terminal, the standard streams, the
 /// signal mask and the signal dispositions that we were started with.
