@@ -109,6 +109,25 @@ TEST(CheckedOptions, LevelsOfCompressionAreUnderstood) {
   EXPECT_NE(error_of(arguments), "");
 }
 
+TEST(CheckedOptions, ARotationIsASizeOrATime) {
+  const auto rotation = [](const char *text) {
+    RecordArguments arguments = app();
+    arguments.rotate = text;
+    return checked(arguments).rotation;
+  };
+  for (const char *size : {"64M", "65536k", "65536K"})
+    EXPECT_EQ(rotation(size).bytes, 64 * kMiB) << size;
+  EXPECT_EQ(rotation("1g").bytes, 1024 * kMiB);
+  EXPECT_EQ(rotation("1T").bytes, kMiB * kMiB);
+  constexpr uint64_t kMinute = 60'000'000'000;
+  EXPECT_EQ(rotation("59m").time, 59 * kMinute);
+  EXPECT_EQ(rotation("64min").time, 64 * kMinute);
+  EXPECT_EQ(rotation("2h").time, 120 * kMinute);
+  RecordArguments arguments = app();
+  arguments.rotate = "64m";
+  EXPECT_EQ(error_of(arguments), "--rotate 64m: m is for minutes: write 64M for MiB, or 64min");
+}
+
 TEST(CheckedOptions, SkipAndLengthAreAChain) {
   const auto chain = [](uint64_t skip, uint64_t length) {
     RecordArguments arguments = app();

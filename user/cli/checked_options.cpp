@@ -187,7 +187,7 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
                 kExitUsage);
 }
 
-/// 64M and 1G are sizes; 10s, 5m and 1h are times.
+/// 64M and 1G are sizes; 10s, 5m and 1h are times. 64m is probably meant as a size.
 void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
   Rotation &rotation = options.rotation;
   if (arguments.rotate.empty() && rotation.keep)
@@ -195,11 +195,17 @@ void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
   if (arguments.rotate.empty())
     return;
   const char unit = arguments.rotate.back();
-  if (unit == 'K' || unit == 'M' || unit == 'G')
+  constexpr uint64_t kHour = 3600'000'000'000; // ns
+  if (std::string_view("kKMgGtT").find(unit) != std::string_view::npos)
     rotation.bytes = parse_size("--rotate", arguments.rotate);
-  else if ((unit != 's' && unit != 'm' && unit != 'h') ||
+  else if ((unit != 's' && unit != 'm' && unit != 'h' && !arguments.rotate.ends_with("min")) ||
            !parse_time(arguments.rotate, rotation.time))
     rotation.time = 0;
+  if (unit == 'm' && rotation.time >= kHour)
+    throw Error(fmt::format("--rotate {0}: m is for minutes: write {1}M for MiB, or {1}min",
+                            arguments.rotate,
+                            arguments.rotate.substr(0, arguments.rotate.size() - 1)),
+                kExitUsage);
   if (!rotation.wanted())
     throw Error(fmt::format("--rotate: '{}' is no size or time above 0: write 64M or 1G, or 10s, "
                             "5m or 1h",
