@@ -382,11 +382,13 @@ install: $(B)/ovnitrace lib $(B)/man/made
 DIST := ovnitrace-$(VERSION)
 dist:
 	$(Q)mkdir -p $(B)
-	$(Q)git -c tar.umask=0002 archive --format=tar --prefix=$(DIST)/ HEAD | gzip -n -9 >$(B)/$(DIST).tar.gz
+	$(Q)git -c tar.umask=0002 archive --format=tar --prefix=$(DIST)/ -o $(B)/$(DIST).tar HEAD
+	$(Q)gzip -n -9 -f $(B)/$(DIST).tar
 	@sha256sum $(B)/$(DIST).tar.gz
 
-# The maintainer of a package is who made the last commit.
-MAINTAINER = $(shell git log -1 --format='%an <%ae>')
+# Commands that print the maintainer of a package, who made the last commit: as it is, and for sed.
+MAINTAINER = git log -1 --format='%an <%ae>'
+MAINTAINER_SED = $(MAINTAINER) | sed 's/[\\/&]/\\&/g'
 
 # The changelog has one entry. CROSS_COMPILE builds packages for another machine.
 DEB := $(B)/deb/$(DIST)
@@ -398,10 +400,10 @@ deb: dist
 	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
 	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
 	$(Q)rm $(DEB)/debian/license
-	$(Q)sed -i 's/@MAINTAINER@/$(MAINTAINER)/' $(DEB)/debian/control
+	$(Q)sed -i "s/@MAINTAINER@/$$($(MAINTAINER_SED))/" $(DEB)/debian/control
 	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
-	  ' -- $(MAINTAINER)  '"$$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
+	  " -- $$($(MAINTAINER))  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
 	$(Q)cd $(DEB) && dpkg-buildpackage -us -uc -b \
 	  $(if $(CROSS_COMPILE),-Pcross -a$$(dpkg-architecture -t$(CROSS_COMPILE:%-=%) -qDEB_HOST_ARCH))
 	@ls $(B)/deb/*.deb
@@ -409,7 +411,7 @@ deb: dist
 # Outside of distributions with rpm, its database does not know what is installed.
 rpm: dist
 	$(Q)rm -rf $(B)/rpm && mkdir -p $(B)/rpm
-	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e 's/@MAINTAINER@/$(MAINTAINER)/' \
+	$(Q)sed -e 's/@VERSION@/$(VERSION)/' -e "s/@MAINTAINER@/$$($(MAINTAINER_SED))/" \
 	  -e "s/@DATE@/$$(LC_ALL=C date -ud @$(EPOCH) '+%a %b %d %Y')/" packaging/rpm/ovnitrace.spec >$(B)/rpm/ovnitrace.spec
 	$(Q)rpmbuild -bb $$(rpm -q rpm >/dev/null || echo --nodeps) --define '_topdir $(CURDIR)/$(B)/rpm' \
 	  --define '_sourcedir $(CURDIR)/$(B)' --define '_rpmdir $(CURDIR)/$(B)/rpm' $(B)/rpm/ovnitrace.spec
