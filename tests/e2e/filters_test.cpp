@@ -215,10 +215,9 @@ TEST_F(Filters, OptionsSayWhatIsWrong) {
       {{"-n", "a-name-that-is-too-long"}, "the kernel keeps 15 characters"},
       {{"--cpu", "100000"}, "--cpu"},
       {{"--cpu", "1-0"}, "smaller number first"},
-      {{"--uid", "no-such-user"}, "there is no such user"},
       {{"-t", "x"}, "--tid"},
       {{"--unit", "a/b"}, "no name of a unit"},
-      {{"--container", ""}, "no name or id"},
+      {{"--container", ""}, "its value is empty"},
       {{"--dry-run", "--", "true"}, "leave the program out"},
       {{"-n", "a", "--control", "start:enter_func:f", "--", "true"}, "does not go with --control"},
   };
