@@ -164,11 +164,16 @@ void ChannelBank::set_other(ChannelId id, uint32_t row, int64_t value) {
   mark(id, row);
 }
 
-void ChannelBank::forget_stacks() {
+void ChannelBank::forget_stacks(uint32_t host) {
   miss_pushes();
+  const auto is_of_host = [&](ChannelId id, uint32_t row) {
+    return host == kNone ||
+           host == (defs_[id].scope == Scope::thread ? threads_[row].host : cpus_[row].host);
+  };
   for (ChannelId id = 0; id < size(); id++)
     for (uint32_t row = 0; row < stacks_[id].size(); row++)
-      if (ChannelStack *stack = stacks_[id][row].get(); stack && stack->depth()) {
+      if (ChannelStack *stack = stacks_[id][row].get();
+          stack && stack->depth() && is_of_host(id, row)) {
         stack->forget();
         touch(id, row).value = stack->top();
         mark(id, row);

@@ -80,8 +80,9 @@ public:
 
   /// Accepts pops of what is not on the stack from now on: pushes may have been missed.
   void miss_pushes() { lost_ = true; }
-  /// Drops the contents of all stacks: events were lost, so they are not known any more.
-  void forget_stacks();
+  /// Drops the contents of all stacks of a host (kNone: of all hosts): events were lost, so they
+  /// are not known any more.
+  void forget_stacks(uint32_t host);
 
   /// Prefetches the channels of a thread. Always inline: GCC would drop a call, as it has no
   /// effect.

@@ -28,7 +28,7 @@ std::vector<Cpu> make_cpus(const Catalog &catalog, bool virtual_cpus) {
 
 System::System(const Catalog &catalog, const SystemOptions &options)
     : catalog_(catalog), cpus_(make_cpus(catalog, options.virtual_cpus)), known_(0),
-      virtual_cpus_(options.virtual_cpus), channels_(threads_, cpus_) {
+      virtual_cpus_(options.virtual_cpus), dark_(catalog.hosts.size()), channels_(threads_, cpus_) {
   for (uint32_t c = 0; c < catalog.cpus.size(); c++)
     cpu_by_number_.emplace(key(cpus_[c].host, cpus_[c].index), c);
   threads_.reserve(catalog.threads.size());
@@ -120,9 +120,10 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
 }
 
 void System::set_blackout(uint32_t cpu, Blackout blackout) {
-  const auto count = [this, cpu](uint32_t one) {
+  Dark &dark = dark_[cpus_[cpu].host];
+  const auto count = [&](uint32_t one) {
     if (cpus_[cpu].blackout != Blackout::none)
-      (cpus_[cpu].blackout == Blackout::lost ? lost_ : forgotten_) += one;
+      (cpus_[cpu].blackout == Blackout::lost ? dark.lost : dark.forgotten) += one;
   };
   count(uint32_t(-1));
   cpus_[cpu].blackout = blackout;
@@ -130,11 +131,12 @@ void System::set_blackout(uint32_t cpu, Blackout blackout) {
 }
 
 bool System::may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const {
-  if (!any_blackout() || state == ThreadState::Dead)
+  const uint32_t host = threads_[thread].host;
+  if (!any_blackout(host) || state == ThreadState::Dead)
     return false;
   if (state == ThreadState::Running && (cpu == kNone || cpus_[cpu].blackout == Blackout::none))
     return false;
-  return lost_ || !threads_[thread].whole;
+  return dark_[host].lost || !threads_[thread].whole;
 }
 
 } // namespace ovnitrace

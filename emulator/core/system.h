@@ -48,6 +48,8 @@ public:
   uint32_t find_cpu(uint32_t host, uint32_t index) const;
   /// Returns the virtual CPU of a host, kNone if there are no virtual CPUs.
   uint32_t virtual_cpu(uint32_t host) const;
+  /// Returns the host of a CPU; kNone for kNone.
+  uint32_t host_of(uint32_t cpu) const { return cpu == kNone ? kNone : cpus_[cpu].host; }
   /// Returns the thread of a host that has this tid now: the last one that had it and is not dead.
   uint32_t find_thread(uint32_t host, uint32_t tid) const;
 
@@ -77,7 +79,7 @@ public:
   const IndexSet &known() const { return known_; }
 
   void set_blackout(uint32_t cpu, Blackout blackout);
-  bool any_blackout() const { return lost_ || forgotten_; }
+  bool any_blackout(uint32_t host) const { return dark_[host].lost || dark_[host].forgotten; }
   /// Notes that none of the thread's later events are among forgotten ones.
   void set_whole(uint32_t thread) { threads_[thread].whole = true; }
   /// Notes whether the thread is not recorded from now on: it does not pass the filters of the
@@ -87,6 +89,11 @@ public:
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
+  /// How many CPUs of a host are in such a blackout.
+  struct Dark {
+    uint32_t lost = 0, forgotten = 0;
+  };
+
   /// Removes a thread from these sets of a CPU (kNone: of none), or adds it to them.
   template <bool joins>
   void list(uint32_t cpu, const Thread &thread, uint32_t index, uint32_t tracks);
@@ -98,7 +105,7 @@ private:
   bool virtual_cpus_;
   std::unordered_map<uint64_t, uint32_t> cpu_by_number_;      ///< host << 32 | index
   std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< host << 32 | tid
-  uint32_t lost_ = 0, forgotten_ = 0;                         ///< CPUs in such a blackout
+  std::vector<Dark> dark_;                                    ///< by host
   Transition transition_;
   StateObserver *observer_ = nullptr;
   ChannelBank channels_; ///< after the vectors that it refers to

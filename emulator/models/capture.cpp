@@ -21,13 +21,13 @@ uint32_t channel_of(const Event &event) {
 
 /// Handles lost events: anything may have ended or begun meanwhile.
 void blackout_start(ModelContext &ctx, const Event &event) {
-  ctx.system.channels().forget_stacks();
+  ctx.system.channels().forget_stacks(ctx.system.host_of(event.cpu));
   if (event.cpu != kNone)
     ctx.set(channel_of(event), event.cpu, event.par1 == FTRACE_BLACKOUT_PAUSED ? kPaused : 1);
 }
 
 void blackout_end(ModelContext &ctx, const Event &event) {
-  ctx.system.channels().forget_stacks();
+  ctx.system.channels().forget_stacks(ctx.system.host_of(event.cpu));
   if (event.cpu == kNone)
     return;
   ctx.set(channel_of(event), event.cpu, 0);

@@ -15,7 +15,8 @@ uint32_t user_thread(ModelContext &ctx, const Event &event) {
   if (event.thread != kNone)
     return event.thread;
   const uint32_t running = running_thread(ctx.system, event.cpu);
-  if (running == kNone && !ctx.system.any_blackout())
+  const uint32_t host = ctx.system.host_of(event.cpu);
+  if (running == kNone && (host == kNone || !ctx.system.any_blackout(host)))
     ctx.faults.add(event, [&] {
       return fmt::format("user event on {}, where no known thread runs",
                          cpu_name(ctx.system, event.cpu));

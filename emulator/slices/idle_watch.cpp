@@ -29,7 +29,7 @@ void IdleWatch::on_event(const Event &event, const System &system) {
   if (event.cpu >= cpus_.size())
     return;
   if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
-    return take_blackout(event);
+    return take_blackout(event, system);
   take_idle(event, system);
   if (event.thread >= threads_.size())
     return;
@@ -228,12 +228,14 @@ void IdleWatch::drop_mask(uint32_t thread) {
     std::erase(cpu.masks, old);
 }
 
-void IdleWatch::take_blackout(const Event &event) {
+void IdleWatch::take_blackout(const Event &event, const System &system) {
   if (event.par1 == FTRACE_BLACKOUT_FAMILIES)
     return;
   set_idle(event.cpu, false);
+  const uint32_t host = system.cpus()[event.cpu].host;
   for (uint32_t thread = 0; thread < threads_.size() && hides_affinity(event); thread++)
-    drop_mask(thread);
+    if (threads_[thread].host == host)
+      drop_mask(thread);
 }
 
 } // namespace ovnitrace

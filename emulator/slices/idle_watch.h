@@ -106,7 +106,7 @@ private:
   void take_affinity(const Event &event, const System &system);
   uint32_t use_mask(std::vector<uint64_t> cpus);
   void drop_mask(uint32_t thread);
-  void take_blackout(const Event &event);
+  void take_blackout(const Event &event, const System &system);
 
   uint64_t now_ = 0;               ///< ns: time of the last event
   std::vector<uint8_t> says_idle_; ///< by host: whether something says when its CPUs are idle

@@ -85,7 +85,7 @@ void FamilyTimes::end_wait(const Event &event) {
 }
 
 /// Starts or ends a section. If the innermost one is not the one that ends, those within it end
-/// too: their ends were not seen.
+/// too: their ends were not seen. Drops sections whose ends may have been lost.
 void FamilyTimes::section(const Event &event, uint32_t thread) {
   std::vector<Section> &nested = sections_[thread];
   if (event.kind == FTrace_EVT_user_event_13) {

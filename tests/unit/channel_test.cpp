@@ -286,7 +286,7 @@ TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
   bank.push(plain, 0, 2);
   bank.push(other, 1, 3);
   emit(1);
-  bank.forget_stacks();
+  bank.forget_stacks(kNone);
   emit(2);
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 2}, {2, 5}}));
   EXPECT_EQ(out.timeline(1, 11), (Timeline{{1, 3}, {2, 0}}));

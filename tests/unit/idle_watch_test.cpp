@@ -76,11 +76,12 @@ protected:
   void may_use(uint16_t thread, uint64_t time, uint32_t cpus) {
     at(0, time).record(FTrace_EXT_affinity, thread, cpus);
   }
-  std::vector<std::string> waits(uint64_t end) {
+  std::vector<std::string> waits(uint64_t end, std::vector<TraceInput> inputs = {}) {
     for (uint16_t cpu = 0; cpu < 3; cpu++)
       at(cpu, end).stop();
     trace.write();
-    const auto source = open_trace({{dir.path()}}, sink);
+    inputs.insert(inputs.begin(), {dir.path()});
+    const auto source = open_trace(inputs, sink);
     Waits all(source->catalog());
     replay_slices(*source, {}, all);
     return all.texts;
@@ -140,6 +141,20 @@ TEST_F(IdleWatchTest, ForgetsAffinitiesWhereChangesMayBeLost) {
   at(0, 35).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 1);
   at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
   EXPECT_EQ(waits(300), Texts{"11 100-200 unknown"});
+}
+
+TEST_F(IdleWatchTest, ALossOnAnotherHostHidesNoAffinity) {
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13).at(1200).dispatch(1);
+  TempDir other;
+  TraceBuilder second(other.path());
+  second.cpu(0).at(1000).start().at(1030).record(FTrace_EVT_blackout_start,
+                                                 FTRACE_BLACKOUT_SOMEWHERE);
+  second.cpu(0).at(1150).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE, 1);
+  second.cpu(0).at(1300).stop();
+  second.write();
+  EXPECT_EQ(waits(300, {{other.path()}}), Texts{"11 100-200 100 ns, 100 ns on 1"});
 }
 
 TEST_F(IdleWatchTest, KnowsNoIdleCpuWhereOnlySomeThreadsWereCaptured) {

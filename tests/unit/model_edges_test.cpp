@@ -96,6 +96,40 @@ TEST_F(ModelEdges, AFilterOfOneHostHidesNothingOfTheOther) {
   EXPECT_EQ(threads.values(2, 450).back(), 1);
 }
 
+TEST_F(ModelEdges, ALossOnOneHostHidesNoStateOfTheOther) {
+  for (uint32_t thread : {0, 1, 2, 3})
+    at(1, FTrace_EVT_task_dispatch, thread, thread);
+  at(2, FTrace_EVT_task_sleep, 1, 1).at(2, FTrace_EVT_task_sleep, 3, 3);
+  at(5, FTrace_EVT_blackout_start, kNone, 0);
+  EXPECT_EQ(state(0), ThreadState::Unknown);
+  EXPECT_EQ(state(1), ThreadState::Unknown);
+  EXPECT_EQ(state(2), ThreadState::Running);
+  EXPECT_EQ(state(3), ThreadState::Paused);
+  at(6, FTrace_EVT_task_activate, 1, 1).at(6, FTrace_EVT_task_activate, 3, 3);
+  EXPECT_EQ(state(1), ThreadState::Unknown) << "it may run on the CPU whose events are lost";
+  EXPECT_EQ(state(3), ThreadState::Warming);
+  at(7, FTrace_EVT_blackout_start, kNone, 2, 0, FTRACE_BLACKOUT_FORGOTTEN);
+  EXPECT_EQ(state(3), ThreadState::Unknown);
+  at(8, FTrace_EVT_blackout_end, kNone, 0, 3).at(8, FTrace_EVT_task_activate, 1, 1);
+  EXPECT_EQ(state(1), ThreadState::Warming) << "the other host's blackout goes on";
+}
+
+TEST_F(ModelEdges, ALossOnOneHostEndsNoSectionOfTheOther) {
+  for (uint32_t thread : {0, 2})
+    at(1, FTrace_EVT_user_event_13, thread, thread, 7);
+  at(5, FTrace_EVT_blackout_start, kNone, 1, 0, FTRACE_BLACKOUT_FAMILIES);
+  at(6, FTrace_EVT_blackout_end, kNone, 1, 2, FTRACE_BLACKOUT_FAMILIES).flush();
+  EXPECT_EQ(threads.timeline(0, 316), (Timeline{{1, 7}, {5, 0}}));
+  EXPECT_EQ(threads.timeline(2, 316), (Timeline{{1, 7}}));
+}
+
+TEST_F(ModelEdges, AnEventOfNoThreadIsAFaultDuringALossOnAnotherHost) {
+  at(1, FTrace_EVT_blackout_start, kNone, 0).at(2, FTrace_EVT_user_event_0, kNone, 1, 9);
+  EXPECT_EQ(replay.faults().count(), 0u) << "its dispatch may be lost";
+  at(3, FTrace_EVT_user_event_0, kNone, 2, 9);
+  EXPECT_EQ(replay.faults().count(), 1u);
+}
+
 TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
   at(1, FTrace_EVT_interrupt_start, kNone, 0, 0, 5);
   at(1, FTrace_EVT_timer_wakeup_start, kNone, 0, 1);
