@@ -86,7 +86,7 @@ void Replay::handle(const Event &event) {
   const Takers *takers = takers_of(event.kind);
   if (!takers)
     return not_taken(event);
-  system_.begin_event();
+  system_.begin_event(event.time);
   for (const Taker &taker : takers->all)
     if (event.thread != kNone || !taker.needs_thread)
       taker.handle(*taker.context, event);

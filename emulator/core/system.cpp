@@ -121,6 +121,7 @@ void System::change(uint32_t index, ThreadState state, uint32_t cpu) {
 
 void System::set_blackout(uint32_t cpu, Blackout blackout) {
   Dark &dark = dark_[cpus_[cpu].host];
+  dark.changed = now_;
   const auto count = [&](uint32_t one) {
     if (cpus_[cpu].blackout != Blackout::none)
       (cpus_[cpu].blackout == Blackout::lost ? dark.lost : dark.forgotten) += one;

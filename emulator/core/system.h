@@ -58,7 +58,10 @@ public:
   void change(uint32_t thread, ThreadState state, uint32_t cpu);
   /// Returns the change since the last begin_event().
   const Transition &transition() const { return transition_; }
-  void begin_event() { transition_ = {}; }
+  void begin_event(uint64_t time) {
+    transition_ = {};
+    now_ = time;
+  }
   /// Reports later changes to `observer`, which must live until the last one.
   void observe(StateObserver *observer) { observer_ = observer; }
 
@@ -83,15 +86,23 @@ public:
   /// Notes that none of the thread's later events are among forgotten ones.
   void set_whole(uint32_t thread) { threads_[thread].whole = true; }
   /// Notes whether the thread is not recorded from now on: it does not pass the filters of the
-  /// capture. An event of the same instant, from another CPU, may follow and then says nothing.
-  void set_left(uint32_t thread, bool left) { threads_[thread].left = left; }
+  /// capture.
+  void set_left(uint32_t thread, bool left) { threads_[thread].left_at = left ? now_ : UINT64_MAX; }
+  /// Returns whether the thread has left the filters: an event that follows was logged before, and
+  /// late. After a blackout, an event may show that the thread passes them again: the record that
+  /// says so may be lost.
+  bool has_left(uint32_t thread) const {
+    const Thread &of = threads_[thread];
+    return of.left_at != UINT64_MAX && of.left_at >= dark_[of.host].changed;
+  }
   /// Returns whether missing events may have taken a thread out of this state.
   bool may_have_left(uint32_t thread, ThreadState state, uint32_t cpu) const;
 
 private:
-  /// How many CPUs of a host are in such a blackout.
+  /// The blackouts of a host.
   struct Dark {
-    uint32_t lost = 0, forgotten = 0;
+    uint32_t lost = 0, forgotten = 0; ///< CPUs in such a one
+    uint64_t changed = 0;             ///< ns: when one last started or ended
   };
 
   /// Removes a thread from these sets of a CPU (kNone: of none), or adds it to them.
@@ -107,6 +118,7 @@ private:
   std::unordered_multimap<uint64_t, uint32_t> thread_by_tid_; ///< host << 32 | tid
   std::vector<Dark> dark_;                                    ///< by host
   Transition transition_;
+  uint64_t now_ = 0; ///< ns: time of the event
   StateObserver *observer_ = nullptr;
   ChannelBank channels_; ///< after the vectors that it refers to
 };

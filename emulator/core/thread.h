@@ -40,7 +40,8 @@ struct Thread {
   bool shown = true;       ///< false: left out of the output, so no CPU shows it
   bool out_of_cpu = false; ///< ovni streams: between KCO and KCI
   bool whole = false;      ///< none of its later events were forgotten
-  bool left = false;       ///< does not pass the filters of the capture
+  /// ns: when it last ceased to pass the filters of the capture, UINT64_MAX: it passes them.
+  uint64_t left_at = UINT64_MAX;
 };
 
 /// Why events of a CPU are missing.

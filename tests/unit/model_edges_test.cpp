@@ -130,6 +130,18 @@ TEST_F(ModelEdges, AnEventOfNoThreadIsAFaultDuringALossOnAnotherHost) {
   EXPECT_EQ(replay.faults().count(), 1u);
 }
 
+TEST_F(ModelEdges, AThreadIsKnownAgainIfItsReturnToTheFiltersIsLost) {
+  constexpr uint32_t kLeaves = uint32_t(ThreadState::Unknown);
+  at(1, FTrace_EVT_task_dispatch, 0, 0).at(3, FTrace_EXT_snapshot, 0, 0, kLeaves);
+  at(4, FTrace_EVT_blackout_start, kNone, 2).at(4, FTrace_EVT_blackout_end, kNone, 2, 1);
+  at(4, FTrace_EVT_task_sleep, 0, 1);
+  EXPECT_EQ(state(0), ThreadState::Unknown)
+      << "logged before, and late; the loss is of another host";
+  at(5, FTrace_EVT_blackout_start, kNone, 0).at(6, FTrace_EVT_blackout_end, kNone, 0, 1);
+  at(7, FTrace_EVT_task_sleep, 0, 0);
+  EXPECT_EQ(state(0), ThreadState::Paused);
+}
+
 TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
   at(1, FTrace_EVT_interrupt_start, kNone, 0, 0, 5);
   at(1, FTrace_EVT_timer_wakeup_start, kNone, 0, 1);

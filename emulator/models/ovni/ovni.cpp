@@ -31,7 +31,7 @@ void count_running(ModelContext &ctx, uint32_t cpu) {
 
 void put(ModelContext &ctx, uint32_t thread, ThreadState state, uint32_t cpu) {
   System &system = ctx.system;
-  if (system.threads()[thread].left || system.may_have_left(thread, state, cpu)) {
+  if (system.has_left(thread) || system.may_have_left(thread, state, cpu)) {
     state = ThreadState::Unknown;
     cpu = kNone;
   }
