@@ -67,11 +67,13 @@ uint32_t System::virtual_cpu(uint32_t host) const {
                                                        : kNone;
 }
 
-uint32_t System::find_thread(uint32_t host, uint32_t tid) const {
+uint32_t System::find_thread(uint32_t host, uint32_t tid, uint64_t time) const {
   auto [at, end] = thread_by_tid_.equal_range(key(host, tid));
   uint32_t found = kNone;
   for (; at != end; ++at) {
     uint32_t t = at->second;
+    if (catalog_.threads[t].birth > time)
+      continue; // it will have the tid later
     bool dead = threads_[t].state == ThreadState::Dead;
     bool found_dead = found != kNone && threads_[found].state == ThreadState::Dead;
     if (found == kNone || (found_dead && !dead) ||

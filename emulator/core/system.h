@@ -50,8 +50,9 @@ public:
   uint32_t virtual_cpu(uint32_t host) const;
   /// Returns the host of a CPU; kNone for kNone.
   uint32_t host_of(uint32_t cpu) const { return cpu == kNone ? kNone : cpus_[cpu].host; }
-  /// Returns the thread of a host that has this tid now: the last one that had it and is not dead.
-  uint32_t find_thread(uint32_t host, uint32_t tid) const;
+  /// Returns the thread of a host that has this tid at `time`, ns: the last one that was born by
+  /// then and is not dead.
+  uint32_t find_thread(uint32_t host, uint32_t tid, uint64_t time) const;
 
   /// Puts a thread into a state and on a CPU (kNone: on none), and notifies the channels that track
   /// it.

@@ -142,6 +142,20 @@ TEST_F(ModelEdges, AThreadIsKnownAgainIfItsReturnToTheFiltersIsLost) {
   EXPECT_EQ(state(0), ThreadState::Paused);
 }
 
+TEST_F(ModelEdges, ExecEndsNoThreadThatIsBornLaterWithTheSameTid) {
+  catalog.threads[1] = {.tid = 15, .pid = 10, .birth = 1, .name = "old"};
+  catalog.threads.push_back({.tid = 15, .pid = 10, .birth = 4, .name = "later"});
+  Replay exec(catalog, builtin_models(), {}, sink, 100);
+  const auto handle = [&](uint64_t time, uint32_t code, uint32_t thread, uint32_t par2) {
+    exec.handle({.time = time, .kind = code, .thread = thread, .cpu = 0, .par2 = par2});
+  };
+  handle(1, FTrace_EVT_task_dispatch, 1, 0);
+  handle(3, FTrace_EXT_exec, 0, 15);
+  EXPECT_EQ(exec.system().threads()[1].state, ThreadState::Dead);
+  EXPECT_EQ(exec.system().threads()[4].state, ThreadState::Unknown);
+  EXPECT_EQ(exec.faults().count(), 0u);
+}
+
 TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
   at(1, FTrace_EVT_interrupt_start, kNone, 0, 0, 5);
   at(1, FTrace_EVT_timer_wakeup_start, kNone, 0, 1);

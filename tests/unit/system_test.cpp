@@ -42,23 +42,34 @@ TEST(System, FindsTheLatestThreadOfATidThatIsNotDead) {
       for (uint32_t thread = 0; thread < 3; thread++)
         if (dead >> thread & 1)
           system.change(thread, ThreadState::Dead, kNone);
-      EXPECT_EQ(system.find_thread(0, kTid), expected) << births[0] << " first, dead: " << dead;
-      EXPECT_EQ(system.find_thread(1, kTid), kNone);
-      EXPECT_EQ(system.find_thread(0, kTid + 1), kNone);
+      EXPECT_EQ(system.find_thread(0, kTid, 300), expected)
+          << births[0] << " first, dead: " << dead;
+      EXPECT_EQ(system.find_thread(1, kTid, 300), kNone);
+      EXPECT_EQ(system.find_thread(0, kTid + 1, 300), kNone);
     }
   } while (std::next_permutation(births.begin(), births.end()));
+}
+
+TEST(System, FindsNoThreadBeforeItsBirth) {
+  const Catalog catalog = born({300, 100, 200});
+  const System system(catalog, {});
+  EXPECT_EQ(system.find_thread(0, kTid, 99), kNone);
+  EXPECT_EQ(system.find_thread(0, kTid, 100), 1u);
+  EXPECT_EQ(system.find_thread(0, kTid, 199), 1u);
+  EXPECT_EQ(system.find_thread(0, kTid, 299), 2u);
+  EXPECT_EQ(system.find_thread(0, kTid, 300), 0u);
 }
 
 TEST(System, DoesNotFindAThreadWhoseTidIsFree) {
   Catalog catalog = born({100, 200});
   System system(catalog, {});
   system.free_tid(1);
-  EXPECT_EQ(system.find_thread(0, kTid), 0u);
+  EXPECT_EQ(system.find_thread(0, kTid, 300), 0u);
   system.free_tid(0);
-  EXPECT_EQ(system.find_thread(0, kTid), kNone);
+  EXPECT_EQ(system.find_thread(0, kTid, 300), kNone);
   catalog.threads.push_back({.tid = kTid, .birth = 50, .name = {}});
   system.add_thread();
-  EXPECT_EQ(system.find_thread(0, kTid), 2u);
+  EXPECT_EQ(system.find_thread(0, kTid, 300), 2u);
   EXPECT_EQ(system.threads().size(), 3u);
 }
 
@@ -71,8 +82,8 @@ TEST(System, KeepsTheNumbersOfTwoHostsApart) {
   SystemOptions options;
   options.virtual_cpus = true;
   const System system(catalog, options);
-  EXPECT_EQ(system.find_thread(0, kTid), 0u);
-  EXPECT_EQ(system.find_thread(1, kTid), 1u);
+  EXPECT_EQ(system.find_thread(0, kTid, 300), 0u);
+  EXPECT_EQ(system.find_thread(1, kTid, 300), 1u);
   EXPECT_EQ(system.find_cpu(0, 0), 0u);
   EXPECT_EQ(system.find_cpu(0, 1), 1u);
   EXPECT_EQ(system.find_cpu(1, 0), 2u);

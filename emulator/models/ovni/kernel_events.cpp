@@ -112,7 +112,7 @@ void exec(ModelContext &ctx, const Event &event) {
   const ThreadInfo &info = catalog.threads[event.thread];
   if (event.par2 == 0 || event.par2 == info.tid)
     return;
-  uint32_t old = ctx.system.find_thread(info.host, event.par2);
+  uint32_t old = ctx.system.find_thread(info.host, event.par2, event.time);
   if (old != kNone && catalog.threads[old].pid == info.pid)
     put(ctx, old, ThreadState::Dead, kNone);
   else if (ctx.system.threads()[event.thread].state !=
