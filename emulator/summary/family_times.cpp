@@ -6,6 +6,7 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -24,7 +25,7 @@ void FamilyTimes::event(const Event &event, const System &system) {
       waits_since_[event.thread] = event.time;
     return;
   case FTrace_EVT_mutex_lock:
-    return end_wait(event);
+    return end_wait(event, system);
   case FTrace_EVT_task_end:
     return forget(event.thread);
   case FTrace_EVT_interrupt_start:
@@ -41,21 +42,24 @@ void FamilyTimes::event(const Event &event, const System &system) {
     const uint32_t thread =
         event.thread != kNone ? event.thread : running_thread(system, event.cpu);
     if (!event.by_manual && thread != kNone && summary_.shown[thread])
-      section(event, thread);
+      section(event, thread, system);
     return;
   }
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
-    forget_waits();
+    lose(lost_waits_, event, system);
+    lose(lost_sections_, event, system);
     if (event.cpu < served_.size()) {
       served_[event.cpu].clear();
       idle_[event.cpu] = {};
     }
     return;
   case FTrace_filter_mutex:
-    return event.par1 ? forget_waits() : void();
+    return event.par1 ? lose(lost_waits_, event, system) : void();
+  case FTrace_filter_user:
+    return event.par1 ? lose(lost_sections_, event, system) : void();
   case FTrace_filter_interrupt:
-    return event.par1 ? forget_interrupts() : void();
+    return event.par1 ? forget_interrupts(system.host_of(event.cpu), system) : void();
   }
 }
 
@@ -66,28 +70,39 @@ void FamilyTimes::forget(uint32_t thread) {
   sections_[thread].clear();
 }
 
-void FamilyTimes::forget_waits() {
-  std::fill(waits_since_.begin(), waits_since_.end(), kNot);
+/// Notes that ends may be missing on the host of the event's CPU, or on any host.
+void FamilyTimes::lose(Lost &lost, const Event &event, const System &system) {
+  const uint32_t of = system.host_of(event.cpu);
+  for (uint32_t host = 0; host < lost.size(); host++)
+    if (of == kNone || of == host)
+      lost[host] = event.time + 1;
 }
 
-void FamilyTimes::forget_interrupts() {
-  for (auto &served : served_)
-    served.clear();
+void FamilyTimes::forget_interrupts(uint32_t host, const System &system) {
+  for (uint32_t cpu = 0; cpu < served_.size(); cpu++)
+    if (host == kNone || host == system.cpus()[cpu].host)
+      served_[cpu].clear();
 }
 
-void FamilyTimes::end_wait(const Event &event) {
-  if (event.thread == kNone || waits_since_[event.thread] == kNot)
+void FamilyTimes::end_wait(const Event &event, const System &system) {
+  if (event.thread == kNone)
+    return;
+  const uint64_t since = std::exchange(waits_since_[event.thread], kNot);
+  if (since == kNot || since < lost_waits_[system.threads()[event.thread].host])
     return;
   ThreadSummary &thread = summary_.threads[event.thread];
-  thread.mutex_waits.add(waits_since_[event.thread], event.time);
+  thread.mutex_waits.add(since, event.time);
   thread.waits_given_up += (added_par2(event) & FTRACE_FUTEX_GAVE_UP) != 0;
-  waits_since_[event.thread] = kNot;
 }
 
 /// Starts or ends a section. If the innermost one is not the one that ends, those within it end
 /// too: their ends were not seen. Drops sections whose ends may have been lost.
-void FamilyTimes::section(const Event &event, uint32_t thread) {
+void FamilyTimes::section(const Event &event, uint32_t thread, const System &system) {
   std::vector<Section> &nested = sections_[thread];
+  const uint64_t lost = lost_sections_[system.threads()[thread].host];
+  nested.erase(nested.begin(), std::find_if(nested.begin(), nested.end(), [&](const Section &open) {
+                 return open.since >= lost;
+               }));
   if (event.kind == FTrace_EVT_user_event_13) {
     if (nested.size() < kMaxNested)
       nested.push_back({event.par2, event.time});

@@ -14,9 +14,10 @@ namespace ovnitrace {
 class FamilyTimes {
 public:
   /// Borrows the summary, to which it adds.
-  FamilyTimes(Summary &summary, size_t threads, size_t cpus)
-      : summary_(summary), waits_since_(threads, kNot), sections_(threads), served_(cpus),
-        idle_(cpus) {}
+  FamilyTimes(Summary &summary, const Catalog &catalog)
+      : summary_(summary), lost_waits_(catalog.hosts.size()), lost_sections_(catalog.hosts.size()),
+        waits_since_(catalog.threads.size(), kNot), sections_(catalog.threads.size()),
+        served_(catalog.cpus.size()), idle_(catalog.cpus.size()) {}
 
   void event(const Event &event, const System &system);
   /// Forgets what the thread was doing.
@@ -39,16 +40,21 @@ private:
     uint64_t since = kNot; ///< ns
   };
 
-  void end_wait(const Event &event);
-  void section(const Event &event, uint32_t thread);
+  /// By host: 1 + the time of the last event that may have hidden an end. What began before then
+  /// has no known end.
+  using Lost = std::vector<uint64_t>;
+
+  static void lose(Lost &lost, const Event &event, const System &system);
+  void end_wait(const Event &event, const System &system);
+  void section(const Event &event, uint32_t thread, const System &system);
   void interrupt_start(const Event &event);
   void interrupt_end(const Event &event);
   void idle(const Event &event);
   void stolen(const Event &event);
-  void forget_waits();
-  void forget_interrupts();
+  void forget_interrupts(uint32_t host, const System &system);
 
   Summary &summary_;
+  Lost lost_waits_, lost_sections_;
   std::vector<uint64_t> waits_since_;          ///< by thread, ns
   std::vector<std::vector<Section>> sections_; ///< by thread, the innermost last
   std::vector<std::vector<Served>> served_;    ///< by CPU, the innermost last

@@ -61,8 +61,7 @@ void ThreadSummary::add(const ThreadSummary &other) {
 
 Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
     : lost_somewhere_(catalog.cpus.size()), preemptions_(catalog.threads.size()),
-      wakeups_(catalog.threads.size()),
-      families_(summary_, catalog.threads.size(), catalog.cpus.size()),
+      wakeups_(catalog.threads.size()), families_(summary_, catalog),
       frequencies_(summary_, catalog.cpus.size()), regions_(summary_), catalog_(catalog) {
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;

@@ -291,6 +291,89 @@ TEST(Summary, AddsUpWhatTheFamiliesRecorded) {
   EXPECT_EQ(summed.summary.cpus[0].interrupts, 30u);
 }
 
+/// Begins and ends a section and a wait on CPU 0. Something happens in between.
+class Measured : public ::testing::Test {
+protected:
+  Measured() : trace(dir.path()) { trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1); }
+  void begin(uint64_t time) {
+    trace.cpu(0).at(time).record(FTrace_EVT_user_event_13, 0, 7);
+    trace.cpu(0).record(FTrace_EVT_mutex_wait, 1, 0x40);
+  }
+  void end(uint64_t time) {
+    trace.cpu(0).at(time).record(FTrace_EVT_user_event_14, 0, 7);
+    trace.cpu(0).record(FTrace_EVT_mutex_lock, 1, 0x40);
+  }
+  /// Adds up the trace and, if there is one, that of another host.
+  void expect(uint64_t sections, uint64_t waits, const std::string &other = {}) {
+    trace.cpu(0).at(10000).stop();
+    trace.write();
+    std::vector<TraceInput> inputs = {{dir.path()}};
+    if (!other.empty())
+      inputs.push_back({other});
+    const Summary summary = summarize(*open_trace(inputs, sink));
+    const auto found = summary.sections.find(7);
+    EXPECT_EQ(found == summary.sections.end() ? 0 : found->second.time, sections);
+    EXPECT_EQ(summary.threads[0].mutex_waits.time, waits);
+  }
+
+  TempDir dir;
+  TraceBuilder trace;
+  test::CollectingSink sink;
+};
+
+TEST_F(Measured, NothingOverALossOfFamiliesOnAnyCpuOfTheHost) {
+  trace.cpu(1).at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FAMILIES);
+  trace.cpu(1).at(300).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FAMILIES, 4).at(999).stop();
+  begin(100);
+  end(190);
+  begin(199);
+  end(201);
+  begin(250);
+  end(301);
+  begin(301);
+  end(400);
+  expect(90 + 99, 90 + 99);
+}
+
+TEST_F(Measured, NoSectionOverAFilterOfUserEvents) {
+  begin(100);
+  trace.cpu(0).at(200).record(FTrace_filter_user, 1).at(300).record(FTrace_filter_user, 0);
+  end(400);
+  begin(500);
+  end(600);
+  expect(100, 300 + 100);
+}
+
+TEST_F(Measured, NoWaitOverAFilterOfMutexes) {
+  begin(100);
+  trace.cpu(0).at(200).record(FTrace_filter_mutex, 1).at(300).record(FTrace_filter_mutex, 0);
+  end(400);
+  begin(500);
+  end(600);
+  expect(300 + 100, 100);
+}
+
+TEST_F(Measured, EverythingOverALossOnAnotherHost) {
+  TempDir other;
+  TraceBuilder second(other.path());
+  second.cpu(0).at(0).start().at(200).blackout_start().at(300).blackout_end(4).at(999).stop();
+  second.write();
+  begin(100);
+  end(400);
+  expect(300, 300, other.path());
+}
+
+/// More lost ends than sections can nest.
+TEST_F(Measured, SectionsWhoseEndsWereLostLeaveRoomForLaterOnes) {
+  for (int n = 0; n < 600; n++)
+    trace.cpu(0).at(100).record(FTrace_EVT_user_event_13, 0, 9);
+  trace.cpu(0).at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FAMILIES);
+  trace.cpu(0).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FAMILIES, 600);
+  begin(300);
+  end(400);
+  expect(100, 100);
+}
+
 // What a snapshot finds waiting was woken before: since when is not known.
 TEST(Summary, ASnapshotIsNoWakeup) {
   TempDir dir;
