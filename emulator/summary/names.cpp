@@ -58,9 +58,9 @@ std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state
 std::string peer_name(const Catalog &catalog, const PairCount &pair) {
   if (pair.peer != kNone)
     return catalog.threads[pair.peer].name;
-  const PeerName *peer =
-      find_peer(catalog.hosts[catalog.threads[pair.thread].host].peers, pair.tid, catalog.end);
-  return peer ? peer->name : "";
+  return pair.name == kNone
+             ? ""
+             : catalog.hosts[catalog.threads[pair.thread].host].peers[pair.name].name;
 }
 
 } // namespace ovnitrace

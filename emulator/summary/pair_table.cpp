@@ -14,9 +14,11 @@ constexpr uint64_t key(uint32_t thread, uint32_t peer) {
 
 } // namespace
 
-void PairTable::add(uint32_t thread, Peer peer) {
+void PairTable::add(uint32_t thread, Peer peer, uint32_t name) {
   if (peer.thread != kNone)
     count(thread, peer.thread);
+  else if (name != kNone)
+    count(thread, kByName | name);
   else if (peer.tid != kNone)
     count(thread, kByTid | peer.tid);
 }
@@ -26,7 +28,7 @@ void PairTable::settle(uint32_t thread) {
     pairs_[key(thread, last_[thread].peer)] += last_[thread].count;
 }
 
-std::vector<PairCount> PairTable::sorted() const {
+std::vector<PairCount> PairTable::sorted(const Catalog &catalog) const {
   PairTable whole = *this;
   for (uint32_t thread = 0; thread < last_.size(); thread++)
     whole.settle(thread);
@@ -37,12 +39,16 @@ std::vector<PairCount> PairTable::sorted() const {
     if (peer & kByTid) {
       one.peer = kNone;
       one.tid = peer == kInterrupt ? kNone : peer & ~kByTid;
+    } else if (peer & kByName) {
+      one.peer = kNone;
+      one.name = peer & ~kByName;
+      one.tid = catalog.hosts[catalog.threads[one.thread].host].peers[one.name].tid;
     }
     all.push_back(one);
   }
   std::sort(all.begin(), all.end(), [](const PairCount &a, const PairCount &b) {
-    return std::tuple(~a.count, a.thread, a.peer, a.tid) <
-           std::tuple(~b.count, b.thread, b.peer, b.tid);
+    return std::tuple(~a.count, a.thread, a.peer, a.tid, a.name) <
+           std::tuple(~b.count, b.thread, b.peer, b.tid, b.name);
   });
   return all;
 }

@@ -17,17 +17,19 @@ class PairTable {
 public:
   explicit PairTable(size_t threads) : last_(threads) {}
 
-  /// Counts a peer; ignores an unknown one.
-  void add(uint32_t thread, Peer peer);
+  /// Counts a peer; ignores an unknown one. `name`: of a peer that is not traced, index in
+  /// HostInfo::peers, kNone: not known.
+  void add(uint32_t thread, Peer peer, uint32_t name);
   /// Counts an interrupt in place of a peer.
   void add_interrupt(uint32_t thread) { count(thread, kInterrupt); }
 
   /// Returns all pairs, most frequent first, then by thread and peer.
-  std::vector<PairCount> sorted() const;
+  std::vector<PairCount> sorted(const Catalog &catalog) const;
 
 private:
-  /// A peer is an index in the Catalog, or a tid with this bit; tids are below 2^22.
-  static constexpr uint32_t kByTid = 1u << 31;
+  /// A peer is an index in the Catalog, or a tid or the index of a name with such a bit. Tids are
+  /// below 2^22.
+  static constexpr uint32_t kByTid = 1u << 31, kByName = 1u << 30;
   static constexpr uint32_t kInterrupt = kByTid | (kByTid - 1);
   struct Last {
     uint32_t peer = 0;

@@ -117,7 +117,7 @@ void Summarizer::leave_cpu(const Event &event) {
       thread.throttled++;
     } else {
       thread.preempted++;
-      preemptions_.add(event.thread, event.next());
+      count(preemptions_, event.thread, event.next(), event.time);
     }
     return;
   case mcv('O', 'H', 'c'):
@@ -131,6 +131,14 @@ void Summarizer::leave_cpu(const Event &event) {
   default:
     thread.voluntary++;
   }
+}
+
+/// Counts a peer. The tid of one that is not traced may have another owner later, so its name is
+/// that of `time`.
+void Summarizer::count(PairTable &pairs, uint32_t thread, Peer peer, uint64_t time) const {
+  const std::vector<PeerName> &names = catalog_.hosts[catalog_.threads[thread].host].peers;
+  const PeerName *name = peer.thread == kNone ? find_peer(names, peer.tid, time) : nullptr;
+  pairs.add(thread, peer, name ? uint32_t(name - names.data()) : kNone);
 }
 
 /// Counts lost events. Losses of the whole machine are in the file of every CPU.
@@ -165,7 +173,7 @@ void Summarizer::on_slice(const Slice &slice) {
     return;
   thread.wakeups++;
   if (slice.context == FTRACE_WAKER_TASK)
-    wakeups_.add(slice.thread, slice.waker);
+    count(wakeups_, slice.thread, slice.waker, slice.end);
   else if (slice.context != kNotKnown && slice.context != FTRACE_WAKER_UNKNOWN)
     wakeups_.add_interrupt(slice.thread);
   if (!slice.is_latency())
@@ -193,8 +201,8 @@ Summary Summarizer::finish() {
   summary_.lost += lost_somewhere_.empty()
                        ? 0
                        : *std::max_element(lost_somewhere_.begin(), lost_somewhere_.end());
-  summary_.preemptions = preemptions_.sorted();
-  summary_.wakeups = wakeups_.sorted();
+  summary_.preemptions = preemptions_.sorted(catalog_);
+  summary_.wakeups = wakeups_.sorted(catalog_);
   return std::move(summary_);
 }
 

@@ -30,6 +30,7 @@ public:
 
 private:
   void leave_cpu(const Event &event);
+  void count(PairTable &pairs, uint32_t thread, Peer peer, uint64_t time) const;
   void lose(const Event &event);
 
   Summary summary_;

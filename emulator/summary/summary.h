@@ -2,6 +2,7 @@
 // Holds what each thread and each CPU did, in numbers.
 #pragma once
 
+#include "emulator/format/event.h"
 #include "emulator/format/thread_state.h"
 #include "emulator/slices/idle_causes.h"
 #include "emulator/summary/counters.h"
@@ -103,6 +104,9 @@ struct PairCount {
   uint32_t peer = 0;   ///< by index in the Catalog, kNone: not traced, or an interrupt
   uint32_t tid = 0;    ///< of the peer, 0: the idle task; kNone: an interrupt
   uint64_t count = 0;
+  /// The name that a peer that is not traced had at the time: index in HostInfo::peers of the
+  /// thread's host. kNone: not known.
+  uint32_t name = kNone;
 };
 
 /// A region of --control.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What `ovnitrace info` adds up.
 #include "emulator/summary/groups.h"
+#include "emulator/summary/names.h"
 #include "emulator/summary/pair_table.h"
 #include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/summed.h"
@@ -224,6 +225,31 @@ TEST(Summary, KnowsWhoPreemptedWhomAndWhoWokeWhom) {
             (Pairs{{22, 11, 2}, {22, -1, 2}, {22, 99, 1}}));
 }
 
+// A tid that is not traced may belong to several programs, one after the other.
+TEST(Summary, NamesAPeerAsItWasCalledAtTheTime) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 50, "pid": 50, "name": "make", "since_ns": 0},
+    {"tid": 50, "pid": 50, "name": "cc1", "since_ns": 300},
+    {"tid": 60, "pid": 60, "name": "waker", "since_ns": 0}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  for (uint64_t time : {100, 200, 299})
+    cpu.at(time).epilogue(1, 50).dispatch(1);
+  for (uint64_t time : {300, 400})
+    cpu.at(time).epilogue(1, 50).dispatch(1);
+  cpu.at(500).epilogue(1, 70).dispatch(1).at(600).sleep(1).activate(1, 50).dispatch(1);
+  cpu.at(700).sleep(1).activate(1, 60).dispatch(1).at(1000).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  std::vector<std::string> names;
+  for (const auto &pairs : {summed.summary.preemptions, summed.summary.wakeups})
+    for (const PairCount &pair : pairs)
+      names.push_back(peer_name(summed.catalog, pair));
+  EXPECT_EQ(pairs_of(summed, summed.summary.preemptions),
+            (Pairs{{11, 50, 3}, {11, 50, 2}, {11, 70, 1}}));
+  EXPECT_EQ(names, (std::vector<std::string>{"make", "cc1", "", "cc1", "waker"}));
+}
+
 TEST(PairTable, CountsAsAPlainMapDoes) {
   std::mt19937 random(5);
   PairTable table(4);
@@ -231,11 +257,11 @@ TEST(PairTable, CountsAsAPlainMapDoes) {
   for (int i = 0; i < 5000; i++) {
     const uint32_t thread = random() % 4, peer = random() % 3;
     const Peer who = random() % 2 ? Peer{peer + 1, peer} : Peer{peer, kNone};
-    table.add(thread, who);
+    table.add(thread, who, kNone);
     plain[{thread, who.thread, who.thread == kNone ? who.tid : kNone}]++;
   }
-  table.add(0, Peer{}); // nobody knows who
-  const std::vector<PairCount> pairs = table.sorted();
+  table.add(0, Peer{}, kNone); // nobody knows who
+  const std::vector<PairCount> pairs = table.sorted({});
   EXPECT_EQ(pairs.size(), plain.size());
   for (size_t n = 0; n < pairs.size(); n++) {
     const PairCount &pair = pairs[n];
