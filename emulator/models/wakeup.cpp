@@ -11,9 +11,8 @@ namespace {
 
 enum : uint32_t { kWaker, kContext, kLatency };
 
-/// By thread: when it was woken; kAwake while it does not wait for a CPU.
+/// By thread: when it was last woken.
 using WokenAt = std::vector<uint64_t>;
-constexpr uint64_t kAwake = UINT64_MAX;
 
 WokenAt &woken_at(ModelContext &ctx) {
   return ctx.own<WokenAt>();
@@ -24,7 +23,7 @@ void start(ModelContext &ctx) {
 }
 
 void born(ModelContext &ctx, uint32_t) {
-  woken_at(ctx).push_back(kAwake);
+  woken_at(ctx).push_back(0);
 }
 
 void activate(ModelContext &ctx, const Event &event) {
@@ -44,12 +43,14 @@ void activate(ModelContext &ctx, const Event &event) {
 void over(ModelContext &ctx, const Event &event) {
   ctx.set(kWaker, event.thread, 0);
   ctx.set(kContext, event.thread, 0);
-  woken_at(ctx)[event.thread] = kAwake;
 }
 
+/// Shows the latency. Without a context, the start of the wait was not seen: the context is cleared
+/// when the state of the thread is not known.
 void dispatch(ModelContext &ctx, const Event &event) {
-  uint64_t since = woken_at(ctx)[event.thread];
-  bool waited = since != kAwake && ctx.system.transition().from == ThreadState::Warming;
+  const bool waited =
+      ctx.value(kContext, event.thread) && ctx.system.transition().from == ThreadState::Warming;
+  const uint64_t since = woken_at(ctx)[event.thread];
   ctx.set(kLatency, event.thread, waited ? int64_t(event.time - since) : 0);
   over(ctx, event);
 }

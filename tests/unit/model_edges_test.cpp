@@ -191,6 +191,25 @@ TEST_F(ModelEdges, AWakeupBeforeABlackoutHasNoLatency) {
     EXPECT_EQ(latency, 0);
 }
 
+/// The thread is not known from 5 to 9, and waits again then: since when is not known.
+TEST_F(ModelEdges, AWakeupBeforeATimeThatWasNotSeenHasNoLatency) {
+  constexpr uint32_t kWarming = uint32_t(ThreadState::Warming);
+  for (uint32_t given : {FTrace_EXT_snapshot, FTrace_EXT_state}) {
+    at(now + 1, FTrace_EVT_task_dispatch, 0, 0).at(now + 1, FTrace_EVT_task_sleep, 0, 0);
+    at(now + 1, FTrace_EVT_task_activate, 0, 0, 20, 0, 1);
+    if (given == FTrace_EXT_snapshot)
+      at(now + 3, FTrace_EXT_snapshot, 0, 0);
+    else
+      at(now + 3, FTrace_EVT_blackout_start, kNone, 0).at(now, FTrace_EVT_blackout_end, kNone, 0);
+    at(now + 4, given, 0, 0, kWarming).at(now + 9, FTrace_EVT_task_dispatch, 0, 0).flush();
+    EXPECT_EQ(state(0), ThreadState::Running);
+    EXPECT_TRUE(threads.timeline(0, 222).empty()) << given;
+  }
+  at(now + 1, FTrace_EVT_task_sleep, 0, 0).at(now + 1, FTrace_EVT_task_activate, 0, 0, 20, 0, 1);
+  at(now + 5, FTrace_EVT_task_dispatch, 0, 0).flush();
+  EXPECT_EQ(threads.values(0, 222), (std::vector<int64_t>{5}));
+}
+
 TEST_F(ModelEdges, EventsThatAFlightRecorderForgotAreNotLost) {
   at(5, FTrace_EVT_blackout_start, kNone, 0, 0, FTRACE_BLACKOUT_FORGOTTEN);
   at(9, FTrace_EVT_blackout_end, kNone, 0, 1000, FTRACE_BLACKOUT_FORGOTTEN).flush();
