@@ -17,6 +17,11 @@ constexpr bool takes_off_cpu(const Event &event) {
   return event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
 }
 
+/// Returns whether an event says in which state a thread is already.
+constexpr bool gives_state(const Event &event) {
+  return event.kind == FTrace_EXT_snapshot || event.kind == FTrace_EXT_state;
+}
+
 /// Sets how a thread left its CPU, from its own event.
 void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
@@ -25,7 +30,7 @@ void set_departure(Slice &slice, const Event &event, uint32_t stack) {
     slice.next = event.next();
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
-  } else if (event.kind == FTrace_EXT_snapshot && event.reason()) {
+  } else if (gives_state(event) && event.reason()) {
     slice.reason = event.reason();
   }
 }
@@ -128,10 +133,9 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
   if (change.from == change.to && !runs)
     return; // only moved
   const bool own = event_->thread == thread;
-  const bool given = event_->kind == FTrace_EXT_snapshot || event_->kind == FTrace_EXT_state;
   // Other threads' events are not seen, except for execve: it ends the thread whose place the main
   // thread takes.
-  const bool seen = !given && (own || change.to != ThreadState::Unknown);
+  const bool seen = !gives_state(*event_) && (own || change.to != ThreadState::Unknown);
   const SeenStacks stacks = thread < stacks_.size() ? stacks_[thread] : SeenStacks{};
   Slice &open = open_[thread];
   if (own && ran)

@@ -63,6 +63,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     now_.reason = event.reason();
     return;
   case FTrace_EXT_snapshot:
+  case FTrace_EXT_state:
     now_.leaves = event.thread;
     if (event.reason())
       now_.reason = event.reason();

@@ -130,6 +130,16 @@ TEST_F(Slices, SnapshotsHaveNoStartAndLossesNoEnd) {
   EXPECT_EQ(all.events.size(), 8u) << "what made the states at the start is an event too";
 }
 
+TEST_F(Slices, AStateThatIsRecordedHasItsReason) {
+  const uint32_t throttled = uint32_t(ThreadState::Cooling) | FTRACE_OFFCPU_THROTTLED
+                                                                  << FTRACE_REASON_SHIFT;
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a");
+  cpu.at(200).record(FTrace_EXT_state, 1, throttled).at(300).stop();
+  EXPECT_EQ(texts(collect().slices),
+            (Texts{"11 Unknown - (100-200)", fmt::format("11 Cooling 0 (200-300) reason={}",
+                                                         unsigned(FTRACE_OFFCPU_THROTTLED))}));
+}
+
 TEST_F(Slices, ACutCutsExactlyAndKeepsItsFirstAndLastInstant) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(1100).epilogue(1, 22).dispatch(2).at(1200).sleep(2, 11).dispatch(1).at(1300).stop();

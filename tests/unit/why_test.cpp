@@ -291,6 +291,22 @@ TEST_F(Why, AThreadThatIsNotKnownHasAReason) {
   EXPECT_NE(text.find("events were lost"), std::string::npos) << text;
 }
 
+// As a chunk starts that is read alone.
+TEST_F(Why, AThreadThatIsRecordedAsThrottledIsNotPreempted) {
+  const uint32_t throttled = uint32_t(ThreadState::Cooling) | FTRACE_OFFCPU_THROTTLED
+                                                                  << FTRACE_REASON_SHIFT;
+  for (const uint16_t given : {FTrace_EXT_snapshot, FTrace_EXT_state}) {
+    TraceBuilder trace(path);
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").record(given, 1, throttled);
+    cpu.at(50).dispatch(1).at(100).stop();
+    trace.write();
+    source = open_trace({{path}}, sink);
+    const Explanation found = explain(*source, {});
+    ASSERT_EQ(found.waits.size(), 1u) << given;
+    EXPECT_EQ(found.waits[0].kind, WaitKind::throttling) << given;
+  }
+}
+
 TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "ovnitrace").create(1, 11).dispatch(1);
   block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).at(60).dispatch(1);
