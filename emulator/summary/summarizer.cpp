@@ -198,9 +198,11 @@ void Summarizer::on_cpu(const CpuSpan &span) {
 
 Summary Summarizer::finish() {
   frequencies_.finish();
-  summary_.lost += lost_somewhere_.empty()
-                       ? 0
-                       : *std::max_element(lost_somewhere_.begin(), lost_somewhere_.end());
+  std::vector<uint64_t> most(catalog_.hosts.size()); // each CPU of a host counts the same losses
+  for (size_t cpu = 0; cpu < lost_somewhere_.size(); cpu++)
+    most[catalog_.cpus[cpu].host] = std::max(most[catalog_.cpus[cpu].host], lost_somewhere_[cpu]);
+  for (const uint64_t lost : most)
+    summary_.lost += lost;
   summary_.preemptions = preemptions_.sorted(catalog_);
   summary_.wakeups = wakeups_.sorted(catalog_);
   return std::move(summary_);

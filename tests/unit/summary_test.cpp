@@ -136,6 +136,23 @@ TEST(Summary, CountsALossSomewhereOnceAndTheForgottenApart) {
   EXPECT_EQ(summed.summary.cpus[1].lost, 0u);
 }
 
+// Each CPU of a host has the losses of that host.
+TEST(Summary, AddsUpTheLossesOfHosts) {
+  TempDir dirs[2];
+  for (uint32_t host : {0, 1}) {
+    TraceBuilder trace(dirs[host].path());
+    for (uint16_t cpu : {0, 1}) {
+      trace.cpu(cpu).at(0).start().record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_SOMEWHERE);
+      trace.cpu(cpu).at(9).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_SOMEWHERE,
+                                  10 * host + cpu + 5);
+      trace.cpu(cpu).at(100).stop();
+    }
+    trace.write();
+  }
+  test::CollectingSink sink;
+  EXPECT_EQ(summarize(*open_trace({{dirs[0].path()}, {dirs[1].path()}}, sink)).lost, 6u + 16);
+}
+
 /// Whatever happens, legal or not: a thread is in one state at any time, a CPU runs one thread.
 TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
   std::mt19937 random(4);
