@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -154,6 +155,23 @@ TEST_F(ModelEdges, ExecEndsNoThreadThatIsBornLaterWithTheSameTid) {
   EXPECT_EQ(exec.system().threads()[1].state, ThreadState::Dead);
   EXPECT_EQ(exec.system().threads()[4].state, ThreadState::Unknown);
   EXPECT_EQ(exec.faults().count(), 0u);
+}
+
+/// A thread waits for a mutex and has a budget. Then it is not recorded any more.
+TEST_F(ModelEdges, AThreadThatIsNotRecordedWaitsForNoMutexAndHasNoBudget) {
+  constexpr uint32_t kStop = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
+  for (uint32_t thread : {0, 1}) {
+    at(1, FTrace_EVT_task_dispatch, thread, thread).at(2, FTrace_EVT_server_active, thread, 0, 77);
+    at(2, FTrace_EVT_mutex_wait, thread, thread, 0x1000);
+  }
+  at(5, FTrace_EXT_region, 0, 0, kStop).at(6, FTrace_EXT_snapshot, 1, 1).flush();
+  for (uint32_t thread : {0, 1}) {
+    const uint64_t end = 5 + thread;
+    EXPECT_EQ(threads.timeline(thread, 430), (Timeline{{2, 0x1001}, {end, 0}}));
+    EXPECT_EQ(threads.timeline(thread, 450), (Timeline{{2, 1}, {end, 0}}));
+    at(10 + thread, FTrace_EVT_task_dispatch, thread, thread).flush();
+    EXPECT_EQ(threads.values(thread, 451), (std::vector<int64_t>{77, 0}));
+  }
 }
 
 TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
