@@ -42,13 +42,17 @@ void stolen(ModelContext &ctx, const Event &event) {
     ctx.set(kStolen, event.cpu, event.par2);
 }
 
-/// Clears what changed while events were lost.
+/// Clears what may have changed while events were lost. Any CPU may have set the frequency of
+/// another one of its host.
 void blackout(ModelContext &ctx, const Event &event) {
   if (event.cpu == kNone)
     return;
   set_idle(ctx, event, 0);
-  ctx.set(kFrequency, event.cpu, 0);
   ctx.set(kStolen, event.cpu, 0);
+  const std::vector<Cpu> &cpus = ctx.system.cpus();
+  for (uint32_t cpu = 0; cpu < ctx.system.catalog().cpus.size(); cpu++)
+    if (cpus[cpu].host == cpus[event.cpu].host)
+      ctx.set(kFrequency, cpu, 0);
 }
 
 /// Uses the names of idle states of the first trace that has some.
@@ -94,8 +98,10 @@ Model power_model() {
           {FTrace_EXT_idle_end, idle_end, "0", false},
           {FTrace_EXT_frequency, frequency, "the frequency, on the CPU in parameter 1", false},
           {FTrace_EXT_steal, stolen, "the time that was stolen since the last reading", false},
-          {FTrace_EVT_blackout_start, blackout, "all three become 0", false},
-          {FTrace_EVT_blackout_end, blackout, "all three become 0", false},
+          {FTrace_EVT_blackout_start, blackout,
+           "all three become 0, the frequency on all CPUs of the host", false},
+          {FTrace_EVT_blackout_end, blackout,
+           "all three become 0, the frequency on all CPUs of the host", false},
       },
       start,
   };

@@ -11,7 +11,7 @@ void FrequencyTimes::event(const Event &event, const System &system) {
   if (event.cpu >= now_.size())
     return;
   if (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end)
-    return set(event.cpu, 0, event.time);
+    return lose(event, system);
   if (event.kind != FTrace_EXT_frequency)
     return;
   const uint32_t cpu = system.find_cpu(system.cpus()[event.cpu].host, event.par1);
@@ -22,6 +22,13 @@ void FrequencyTimes::event(const Event &event, const System &system) {
   sum.changes++;
   sum.least = sum.least ? std::min(sum.least, event.par2) : event.par2;
   sum.most = std::max(sum.most, event.par2);
+}
+
+/// Notes that events were lost: any CPU may have set the frequency of another one of its host.
+void FrequencyTimes::lose(const Event &event, const System &system) {
+  for (uint32_t cpu = 0; cpu < now_.size(); cpu++)
+    if (system.cpus()[cpu].host == system.cpus()[event.cpu].host)
+      set(cpu, 0, event.time);
 }
 
 void FrequencyTimes::set(uint32_t cpu, uint32_t khz, uint64_t time) {

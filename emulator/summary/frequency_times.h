@@ -26,6 +26,7 @@ private:
     uint32_t khz = 0; ///< 0: not known
     uint64_t since = 0;
   };
+  void lose(const Event &event, const System &system);
   void set(uint32_t cpu, uint32_t khz, uint64_t time);
 
   Summary &summary_;

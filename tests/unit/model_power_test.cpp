@@ -29,6 +29,16 @@ TEST(PowerModel, OneCpuMaySetTheFrequencyOfAnother) {
   EXPECT_EQ(rig.cpus.timeline(0, 501), (Timeline{}));
 }
 
+TEST(PowerModel, ALossOnAnyCpuHidesTheFrequenciesThatItMaySet) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_frequency, kNone, 0, 2'400'000, kNone, 1);
+  rig.at(20).ftrace(FTrace_EVT_blackout_start, kNone, 0);
+  rig.at(30).ftrace(FTrace_EXT_frequency, kNone, 1, 800'000, kNone, 1);
+  rig.at(40).ftrace(FTrace_EVT_blackout_end, kNone, 0, 3).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 501),
+            (Timeline{{10, 2'400'000}, {20, 0}, {30, 800'000}, {40, 0}}));
+}
+
 TEST(PowerModel, StolenTimeIsThatBeforeTheLastLook) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EXT_steal, kNone, 1, 0).at(20).ftrace(FTrace_EXT_steal, kNone, 1, 250);
