@@ -51,7 +51,7 @@ std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
   std::vector<std::string> texts;
   for (const nlohmann::json &element : array_of(json, key))
     if (element.is_string())
-      texts.push_back(element.get<std::string>());
+      texts.push_back(printable_line(element.get<std::string>()));
   return texts;
 }
 

@@ -233,6 +233,17 @@ TEST(TraceInfo, NamesAPeerByItsTidAndTheTime) {
   EXPECT_FALSE(find_peer(info.peers, 11, 100));
 }
 
+TEST(TraceInfo, HasOnlyPrintableTexts) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "command": ["a\u001b[31m", "b\u007f"], "filters": ["-p\n1"]})");
+  trace.write();
+  CollectingSink sink;
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  EXPECT_EQ(info.command, (std::vector<std::string>{"a?[31m", "b?"}));
+  EXPECT_EQ(info.filters, (std::vector<std::string>{"-p?1"}));
+}
+
 TEST(ThreadTable, FindsEveryThreadOfItsHostAndNoOther) {
   Catalog catalog;
   for (uint32_t i = 0; i < 3000; i++)
