@@ -87,9 +87,12 @@ void Summarizer::on_event(const Event &event, const System &system) {
   case mcv('O', 'H', 'c'):
   case FTrace_EXT_migrate:
   case mcv('O', 'A', 's'):
-  case mcv('O', 'A', 'r'):
     if (event.thread != kNone)
       leave_cpu(event);
+    break;
+  case mcv('O', 'A', 'r'): // the thread of the event moves another
+    if (event.peer != kNone)
+      summary_.threads[event.peer].migrations++;
     break;
   case FTrace_EXT_region:
     if (event.thread != kNone)
@@ -125,7 +128,6 @@ void Summarizer::leave_cpu(const Event &event) {
     return;
   case FTrace_EXT_migrate:
   case mcv('O', 'A', 's'):
-  case mcv('O', 'A', 'r'):
     thread.migrations++;
     return;
   default:

@@ -3,6 +3,7 @@
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/pair_table.h"
+#include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/summed.h"
 #include "tests/unit/support/temp_dir.h"
@@ -151,6 +152,25 @@ TEST(Summary, AddsUpTheLossesOfHosts) {
   }
   test::CollectingSink sink;
   EXPECT_EQ(summarize(*open_trace({{dirs[0].path()}, {dirs[1].path()}}, sink)).lost, 6u + 16);
+}
+
+TEST(Summary, AThreadThatIsMovedByAnotherMigrates) {
+  TempDir dir;
+  const auto move = [](uint64_t time, int32_t tid) {
+    return test::stream_event("OAr", time, test::bytes_of(int32_t(1)) + test::bytes_of(tid));
+  };
+  test::write_stream(dir, "n", 10, 10,
+                     test::execute(100, 0) + move(300, 11) + move(400, 99) +
+                         test::stream_event("OHe", 900));
+  test::write_stream(dir, "n", 10, 11,
+                     test::execute(110, -1) + test::stream_event("OHp", 200) +
+                         test::stream_event("OHe", 950));
+  test::CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  ASSERT_EQ(source->catalog().threads[1].tid, 11u);
+  EXPECT_EQ(summary.threads[0].migrations, 0u);
+  EXPECT_EQ(summary.threads[1].migrations, 1u);
 }
 
 /// Whatever happens, legal or not: a thread is in one state at any time, a CPU runs one thread.
