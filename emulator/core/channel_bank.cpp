@@ -164,6 +164,15 @@ void ChannelBank::set_other(ChannelId id, uint32_t row, int64_t value) {
   mark(id, row);
 }
 
+void ChannelBank::forget_stack(ChannelId id, uint32_t row) {
+  ChannelStack *stack = columns_[id].stacked ? stacks_[id][row].get() : nullptr;
+  if (!stack || !stack->depth())
+    return;
+  stack->forget();
+  touch(id, row).value = stack->top();
+  mark(id, row);
+}
+
 void ChannelBank::forget_stacks(uint32_t host) {
   miss_pushes();
   const auto is_of_host = [&](ChannelId id, uint32_t row) {
@@ -172,12 +181,8 @@ void ChannelBank::forget_stacks(uint32_t host) {
   };
   for (ChannelId id = 0; id < size(); id++)
     for (uint32_t row = 0; row < stacks_[id].size(); row++)
-      if (ChannelStack *stack = stacks_[id][row].get();
-          stack && stack->depth() && is_of_host(id, row)) {
-        stack->forget();
-        touch(id, row).value = stack->top();
-        mark(id, row);
-      }
+      if (is_of_host(id, row))
+        forget_stack(id, row);
 }
 
 void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {

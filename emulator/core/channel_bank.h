@@ -80,6 +80,8 @@ public:
 
   /// Accepts pops of what is not on the stack from now on: pushes may have been missed.
   void miss_pushes() { lost_ = true; }
+  /// Drops what was pushed on a channel.
+  void forget_stack(ChannelId id, uint32_t row);
   /// Drops the contents of all stacks of a host (kNone: of all hosts): events were lost, so they
   /// are not known any more.
   void forget_stacks(uint32_t host);

@@ -36,6 +36,11 @@ void ipoint(ModelContext &ctx, const Event &event) {
     ctx.punctual(kIpoint, thread, int64_t(event.par1) + 1);
 }
 
+/// Ends the sections of a thread that ends. A thread that exits in a section logs no end of it.
+void ended(ModelContext &ctx, const Event &event) {
+  ctx.system.channels().forget_stack(ctx.first + kSection, event.thread);
+}
+
 std::vector<ChannelDef> channels() {
   std::vector<ChannelDef> all;
   for (uint32_t n = 0; n < kUserEvents; n++)
@@ -75,6 +80,7 @@ std::vector<EventDef> events() {
                                       : "sets its channels to parameters 2 and 1",
                    false});
   all.push_back({FTrace_EVT_ipoint, ipoint, "punctual: parameter 1 + 1", false});
+  all.push_back({FTrace_EVT_task_end, ended, "no section"});
   return all;
 }
 

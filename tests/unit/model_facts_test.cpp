@@ -154,6 +154,14 @@ TEST(UserModel, ASectionMayHaveBegunBeforeTheCapture) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
+TEST(UserModel, NoSectionGoesOnAfterTheEndOfItsThread) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).dispatch(1, 1).at(2).user(13, 0, 5).user(13, 0, 6).user(13, 1, 7);
+  rig.at(3).end(0).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 316), (Timeline{{2, 6}, {3, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 316), (Timeline{{2, 7}}));
+}
+
 TEST(UserModel, AnIpointIsPunctual) {
   ReplayRig rig;
   rig.at(1).dispatch(0).at(50).ftrace(FTrace_EVT_ipoint, kNone, 0, 0, kNone, 4).flush();

@@ -56,6 +56,7 @@ public:
       faults += state_[t] != "Unknown" && !runs_on(t, step.cpu);
       if (w == "end") {
         put(t, "Dead", -1);
+        sections_[t].clear();
         priority_[t] = 0;
       } else
         put(t, w == "sleep" ? "Paused" : "Cooling", step.cpu);
