@@ -34,7 +34,9 @@ void IdleWatch::on_event(const Event &event, const System &system) {
   if (event.thread >= threads_.size())
     return;
   const Thread &thread = system.threads()[event.thread];
-  if (event.kind == FTrace_EVT_task_epilogue)
+  if (event.kind == FTrace_EVT_task_end)
+    end(event.thread);
+  else if (event.kind == FTrace_EVT_task_epilogue)
     start_wait(event.thread, thread, event.cpu);
   else if (event.kind == FTrace_EXT_refill && thread.state == ThreadState::Cooling)
     start_wait(event.thread, thread, thread.cpu);
@@ -110,6 +112,7 @@ void IdleWatch::prepare(const System &system) {
     all_cpus_.push_back(use_mask(std::move(cpus)));
     says_idle_.push_back(system.catalog().hosts[host].all_threads);
   }
+  most_masks_ = masks_.size() + room_ / cpus_.size();
 }
 
 void IdleWatch::set_idle(uint32_t cpu, bool idle) {
@@ -136,6 +139,10 @@ void IdleWatch::start_wait(uint32_t thread, const Thread &of, uint32_t cpu) {
   Wait &wait = threads_[thread].wait;
   wait.start = now_;
   wait.known = threads_[thread].mask != kNone && says_idle_[of.host];
+  if (wait.known && wait.idle.empty()) {
+    wait.known = waits_ < room_ / cpus_.size();
+    waits_ += wait.known;
+  }
   if (!wait.known)
     return;
   wait.cpu = cpu < cpus_.size() ? cpu : kNone;
@@ -202,6 +209,8 @@ uint32_t IdleWatch::use_mask(std::vector<uint64_t> cpus) {
       return n;
     }
   }
+  if (at >= most_masks_)
+    return kNone;
   if (at == masks_.size())
     masks_.emplace_back();
   Mask &mask = masks_[at];
@@ -226,6 +235,13 @@ void IdleWatch::drop_mask(uint32_t thread) {
     return;
   for (Cpu &cpu : cpus_)
     std::erase(cpu.masks, old);
+}
+
+/// Frees the room of a thread that ends.
+void IdleWatch::end(uint32_t thread) {
+  drop_mask(thread);
+  waits_ -= !threads_[thread].wait.idle.empty();
+  threads_[thread].wait = {};
 }
 
 void IdleWatch::take_blackout(const Event &event, const System &system) {

@@ -37,13 +37,18 @@ struct IdleElsewhere {
 /// The answer is not known in these cases:
 /// - the trace does not say which CPUs the thread may use, or that changed during the wait;
 /// - a cut cuts the wait off;
-/// - nothing says when CPUs are idle.
+/// - nothing says when CPUs are idle;
+/// - there is no room left for the wait or the mask.
 /// A throttled thread does not wait for a CPU.
 ///
-/// Memory grows with threads × CPUs. An event costs as much as there are different affinities with
-/// its CPU. The start of a wait costs as much as there are CPUs.
+/// Memory grows with threads × CPUs, up to a limit: a trace can name many of both. An event costs
+/// as much as there are different affinities with its CPU. The start of a wait costs as much as
+/// there are CPUs.
 class IdleWatch {
 public:
+  /// `room`: how many times of CPUs it keeps for the waits of all threads, and how many for masks.
+  explicit IdleWatch(size_t room = 1 << 24) : room_(room) {}
+
   /// Takes an event before the replay handles it, as SliceSink::on_event() does.
   void on_event(const Event &event, const System &system);
   /// Returns the answer for a Cooling or Warming slice, when it is handed over.
@@ -108,6 +113,11 @@ private:
   void drop_mask(uint32_t thread);
   void take_blackout(const Event &event, const System &system);
 
+  void end(uint32_t thread);
+
+  size_t room_;
+  size_t waits_ = 0;               ///< threads whose wait has room
+  size_t most_masks_ = SIZE_MAX;   ///< the masks of hosts always fit
   uint64_t now_ = 0;               ///< ns: time of the last event
   std::vector<uint8_t> says_idle_; ///< by host: whether something says when its CPUs are idle
   std::vector<uint32_t> all_cpus_; ///< by host: its mask of all CPUs

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -367,6 +368,56 @@ TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
       known += text.find(" on ") != std::string::npos;
   }
   EXPECT_GT(known, 500u);
+}
+
+/// Threads of one CPU that wait for it, on a host with two CPUs.
+class IdleWatchRoom : public ::testing::Test {
+protected:
+  IdleWatchRoom() {
+    catalog.hosts = {{"one"}};
+    catalog.hosts[0].all_threads = true;
+    catalog.cpus = {{0, 0}, {1, 0}};
+    for (uint32_t tid = 1; tid <= 4; tid++)
+      catalog.threads.push_back({.tid = tid, .name = "t"});
+    system.emplace(catalog, SystemOptions{});
+  }
+  void event(uint32_t kind, uint32_t thread, uint32_t par2 = 0) {
+    watch.on_event({.time = ++now, .kind = kind, .thread = thread, .cpu = 0, .par2 = par2},
+                   *system);
+  }
+  /// Starts a wait, and returns whether anything is known of it.
+  bool knows(uint32_t thread) {
+    event(FTrace_EVT_task_epilogue, thread, 9);
+    return watch.of({.thread = thread, .start = now, .end = now + 5}).known;
+  }
+
+  Catalog catalog;
+  std::optional<System> system;
+  IdleWatch watch{4}; // times of CPUs: those of two waits, and of two masks beside that of the host
+  uint64_t now = 0;
+};
+
+TEST_F(IdleWatchRoom, WaitsOfMoreThreadsThanFitAreNotKnown) {
+  for (uint32_t thread = 0; thread < 4; thread++)
+    event(FTrace_EXT_affinity, thread, 0b11);
+  for (int round = 0; round < 2; round++)
+    for (uint32_t thread = 0; thread < 4; thread++)
+      EXPECT_EQ(knows(thread), thread < 2) << thread;
+  event(FTrace_EVT_task_end, 1);
+  EXPECT_TRUE(knows(3)) << "the end of a thread leaves room";
+  EXPECT_FALSE(knows(2));
+}
+
+TEST_F(IdleWatchRoom, MoreMasksThanFitAreNotKnown) {
+  event(FTrace_EXT_affinity, 0, 0b00);
+  event(FTrace_EXT_affinity, 1, 0b01);
+  event(FTrace_EXT_affinity, 2, 0b10);
+  event(FTrace_EXT_affinity, 3, 0b11); // that of the host
+  EXPECT_FALSE(knows(2));
+  EXPECT_TRUE(knows(3));
+  event(FTrace_EXT_affinity, 1, 0b11); // leaves room
+  event(FTrace_EXT_affinity, 2, 0b10);
+  EXPECT_TRUE(knows(2));
 }
 
 } // namespace
