@@ -224,7 +224,7 @@ inline uint64_t ChannelBank::disabled(uint32_t thread, uint32_t w) const {
 
 void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
   use(id);
-  if (!enabled(id, row))
+  if (!enabled(id, row) || punctual_.size() >= kMostOfAnInstant)
     return;
   const ChannelDef &def = defs_[id];
   punctual_.push_back({id, row, value, def.scope == Scope::cpu});

@@ -26,6 +26,10 @@ using ChannelId = uint32_t;
 /// All events of one time are one instant. A channel is emitted at most once in an instant, with
 /// its last value, so no state has a length of zero. Punctual events of an instant are emitted
 /// before its states, 1 ns earlier.
+/// The most punctual events, and the most arrows, of one instant. A trace may have any number of
+/// events at one time, and these are kept until the instant ends.
+inline constexpr size_t kMostOfAnInstant = 1 << 20;
+
 class ChannelBank {
 public:
   /// `threads` and `cpus` must outlive the bank. `cpus` keeps its size.
@@ -65,7 +69,8 @@ public:
   ChannelFault push(ChannelId id, uint32_t row, int64_t value);
   ChannelFault pop(ChannelId id, uint32_t row, int64_t expected);
   /// Shows a value for 1 ns, as ovni's chan_ev(): the value 1 ns before this time, and the value
-  /// from before it at this time. Not shown while the channel is disabled.
+  /// from before it at this time. Not shown while the channel is disabled, or beyond
+  /// kMostOfAnInstant.
   void punctual(ChannelId id, uint32_t row, int64_t value);
   /// Enables or disables a channel that does not track: "the channels can be enabled or disabled as
   /// to only provide information when it is necessary".

@@ -42,6 +42,11 @@ struct ModelContext {
   void punctual(uint32_t channel, uint32_t row, int64_t value) {
     system.channels().punctual(first + channel, row, value);
   }
+  /// Draws an arrow, unless there are too many of this instant.
+  void arrow(const Arrow &arrow) {
+    if (arrows.size() < kMostOfAnInstant)
+      arrows.push_back(arrow);
+  }
   /// Push or pop, and report faults with thread, channel, expected and found value.
   void push(const Event &event, uint32_t channel, uint32_t thread, int64_t value) {
     push_id(event, first + channel, thread, value);

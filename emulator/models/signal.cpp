@@ -24,7 +24,7 @@ void signal(ModelContext &ctx, const Event &event) {
     return ctx.punctual(kTaken, event.thread, number);
   ctx.punctual(kSent, event.thread, number);
   if (event.peer != kNone && event.peer != event.thread)
-    ctx.arrows.push_back({event.peer, event.thread, kArrowTag + number});
+    ctx.arrow({event.peer, event.thread, kArrowTag + number});
 }
 
 std::vector<ValueLabel> labels() {

@@ -36,7 +36,7 @@ void activate(ModelContext &ctx, const Event &event) {
   woken_at(ctx)[event.thread] = event.time;
   bool by_thread = context == FTRACE_WAKER_TASK && event.peer != kNone;
   if (by_thread && event.peer != event.thread)
-    ctx.arrows.push_back({event.peer, event.thread, context});
+    ctx.arrow({event.peer, event.thread, context});
 }
 
 /// Ends the wait: the thread runs, or is off its CPU again.

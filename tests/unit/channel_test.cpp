@@ -280,6 +280,18 @@ TEST_F(Channels, APopOfTheStateBelowTheStackTakesNothing) {
   EXPECT_EQ(bank.value(plain, 0), 5);
 }
 
+TEST_F(Channels, PunctualEventsOfOneInstantAreLimited) {
+  for (size_t n = 0; n < kMostOfAnInstant + 2; n++)
+    bank.punctual(plain, n % 2, int64_t(n + 1));
+  emit(5);
+  EXPECT_EQ(out.lines.size(), kMostOfAnInstant + 2) << "and each channel goes back to its value";
+  EXPECT_EQ(out.lines[kMostOfAnInstant - 1].value, int64_t(kMostOfAnInstant));
+  out.lines.clear();
+  bank.punctual(plain, 0, 1);
+  emit(9);
+  EXPECT_EQ(out.timeline(0, 10), (Timeline{{8, 1}, {9, 0}})) << "the next instant has room";
+}
+
 TEST_F(Channels, AStackThatIsForgottenLeavesTheStateBelowIt) {
   bank.set(plain, 0, 5);
   bank.push(plain, 0, 1);

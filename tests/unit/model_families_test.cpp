@@ -102,6 +102,15 @@ TEST(SignalModel, OneFromTheKernelOrToOneselfHasNoArrow) {
   EXPECT_EQ(rig.threads.timeline(1, 410).size(), 4u);
 }
 
+TEST(SignalModel, ArrowsOfOneInstantAreLimited) {
+  ReplayRig rig;
+  rig.at(5);
+  for (size_t n = 0; n < kMostOfAnInstant + 2; n++)
+    rig.ftrace(FTrace_EVT_signal, 0, 0, 9 << FTRACE_SIGNAL_SHIFT, 1);
+  rig.flush();
+  EXPECT_EQ(rig.threads.arrows.size(), kMostOfAnInstant);
+}
+
 TEST(SignalModel, SignalsWithoutParametersAreNotShown) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EVT_signal, 1).flush();
