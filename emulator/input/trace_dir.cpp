@@ -105,13 +105,13 @@ ChunkInput open_chunk(const std::string &name, const ChunkPath &chunk) {
 using Written = decltype(TraceInfo::written);
 
 /// Returns the CPUs that recorded something, or of which it is not known that they did not.
-std::set<uint16_t> expected_cpus(const TraceInfo &info, const Written &written) {
+std::set<uint16_t> expected_cpus(const TraceInfo &info) {
   std::set<uint16_t> cpus(info.topology.begin(), info.topology.end());
   for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
     cpus.insert(uint16_t(cpu));
-  if (!written.empty() && !info.write_failed)
+  if (!info.written.empty() && !info.write_failed)
     cpus.clear();
-  for (const auto &[cpu, records] : written)
+  for (const auto &[cpu, records] : info.written)
     if (records)
       cpus.insert(cpu);
   return cpus;
@@ -128,7 +128,7 @@ void add_counts(const TraceInfo &info, const Written &written, ChunkInput &chunk
 
 /// Adds the counts to the chunk files, and a missing one for each CPU without a file that recorded.
 void add_missing(const TraceInfo &info, const Written &written, HostInput &host) {
-  std::set<uint16_t> missing = expected_cpus(info, written);
+  std::set<uint16_t> missing = expected_cpus(info);
   for (ChunkInput &chunk : host.chunks) {
     missing.erase(chunk.cpu);
     add_counts(info, written, chunk);

@@ -210,6 +210,19 @@ TEST(RotatingTarget, KeepsTheNewestParts) {
   EXPECT_FALSE(converted(traces.dir / "rotated", traces.dir / "a").empty());
 }
 
+TEST(RotatingTarget, ACpuThatRecordedNothingIsNotMissingInTheWhole) {
+  RotatedTrace traces(7, 0);
+  const std::string path = traces.rotated();
+  for (const char *records : {"0", "1"}) {
+    std::ofstream(path + "/trace.json")
+        << R"({"version": 1, "cpus": 4, "written": [)"
+        << R"({"cpu": 0, "records": 9}, {"cpu": 3, "records": )" << records << "}]}";
+    CollectingSink sink;
+    open_trace({{path}}, sink);
+    EXPECT_EQ(sink.count("the file is missing"), *records == '1') << records;
+  }
+}
+
 TEST(RotatingTarget, OverwritesPartsButNothingOfOthers) {
   RotatedTrace traces(6, 0);
   const std::string path = traces.rotated();
