@@ -92,6 +92,15 @@ void seen(ModelContext &ctx, const Event &event) {
     set(ctx, event.thread, at->second);
 }
 
+/// A new process or thread may have the number of an older one, whose region did not stop.
+void created(ModelContext &ctx, const Event &event) {
+  Open &open = ctx.own<Open>();
+  const ThreadInfo &info = ctx.system.catalog().threads[event.thread];
+  if (open.by_thread || info.tid == info.pid)
+    open.values.erase(key_of(ctx, open, event.thread));
+  seen(ctx, event);
+}
+
 void ended(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, 0);
 }
@@ -136,7 +145,8 @@ Model region_model() {
            "chain's number on the thread; stop: 0 on all threads of the process, or, with --region "
            "thread, on that thread"},
           {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
-          {FTrace_EVT_task_create, seen, "the thread is in the region of its process"},
+          {FTrace_EVT_task_create, created,
+           "the thread is in the region of its process, unless that is new"},
           {FTrace_EVT_task_dispatch, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_end, ended, "0"},
       },

@@ -34,6 +34,23 @@ TEST(RegionModel, AStartOfAnOpenRegionChangesNothing) {
   EXPECT_EQ(rig.threads.timeline(1, 480), (Timeline{}));
 }
 
+/// Thread 0 has the pid of the process as its tid, thread 1 has not.
+TEST(RegionModel, ALaterProcessWithTheSamePidIsInNoRegion) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_region, 0, 0, kStart).at(15).ftrace(FTrace_EVT_task_create, 1);
+  rig.at(20).end(0).end(1).at(30).ftrace(FTrace_EVT_task_create, 0);
+  rig.at(40).dispatch(0).dispatch(1, 1).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 480), (Timeline{{10, 1}, {20, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 480), (Timeline{{15, 1}, {20, 0}}));
+}
+
+TEST(RegionModel, ALaterThreadWithTheSameTidIsInNoRegionOfTheOlderOne) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_region, 1, 0, kStart | FTRACE_REGION_THREAD);
+  rig.at(20).end(1).at(30).ftrace(FTrace_EVT_task_create, 1).at(40).dispatch(1).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 480), (Timeline{{10, 1}, {20, 0}}));
+}
+
 TEST(RegionModel, EachEventIsShownOnTheThreadThatFiredWithItsMarks) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EXT_region, 0, 0, kStart | FTRACE_REGION_BCAST);
