@@ -18,6 +18,10 @@ namespace ovnitrace {
 
 using ChannelId = uint32_t;
 
+/// The most punctual events, and the most arrows, of one instant. A trace may have any number of
+/// events at one time, and these are kept until the instant ends.
+inline constexpr size_t kMostOfAnInstant = 1 << 20;
+
 /// All channels: a column for each, with the channels of one thread (or CPU) side by side. A column
 /// gets its place and its dirty bit when it is first used, so unused declarations cost nothing.
 /// Models set channels and never see thread switches: tracking is done here (docs/models.md,
@@ -26,10 +30,6 @@ using ChannelId = uint32_t;
 /// All events of one time are one instant. A channel is emitted at most once in an instant, with
 /// its last value, so no state has a length of zero. Punctual events of an instant are emitted
 /// before its states, 1 ns earlier.
-/// The most punctual events, and the most arrows, of one instant. A trace may have any number of
-/// events at one time, and these are kept until the instant ends.
-inline constexpr size_t kMostOfAnInstant = 1 << 20;
-
 class ChannelBank {
 public:
   /// `threads` and `cpus` must outlive the bank. `cpus` keeps its size.
