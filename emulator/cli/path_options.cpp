@@ -62,7 +62,7 @@ std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const Tr
     print("the critical path is that of {}, which ran longest{} of those that have not ended; "
           "--critical-path=TID chooses another",
           thread_label(source.catalog().threads[path.thread]),
-          cut.pids.empty() && cut.tids.empty() && cut.comms.empty() ? "" : " of those chosen, and");
+          cut.chooses_threads() ? " of those chosen, and" : "");
   return path;
 }
 

@@ -38,7 +38,7 @@ bool Cut::keeps_cpu(uint32_t index) const {
 }
 
 bool Cut::cuts() const {
-  return from > 0 || to != UINT64_MAX || !pids.empty() || !tids.empty() || !comms.empty();
+  return from > 0 || to != UINT64_MAX || chooses_threads();
 }
 
 namespace {

@@ -21,6 +21,8 @@ struct Cut {
 
   bool keeps(const ThreadInfo &thread) const;
   bool keeps_cpu(uint32_t index) const;
+  /// Returns whether threads are chosen, by number or by name.
+  bool chooses_threads() const { return !pids.empty() || !tids.empty() || !comms.empty(); }
   /// Returns whether any thread or time is left out.
   bool cuts() const;
 };

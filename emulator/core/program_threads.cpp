@@ -60,7 +60,7 @@ uint32_t started_thread(const TraceInfo &info, const Catalog &catalog) {
 
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {
   Cut narrowed = cut;
-  if (info.all_threads && cut.pids.empty() && cut.tids.empty() && cut.comms.empty())
+  if (info.all_threads && !cut.chooses_threads())
     narrowed.pids = program_pids(info, catalog);
   return narrowed;
 }

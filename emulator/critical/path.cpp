@@ -46,11 +46,12 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
                     : query.tid  ? find_tid(catalog, *query.tid)
                                  : main_thread(catalog, info);
   const bool named = query.thread || query.tid;
-  bool guessed = thread == kNone || (!named && !kept[thread]);
-  if (!named && !guessed && !history.ran(thread)) // as the main process of a server
-    guessed = history.longest_running(kept) != kNone;
+  const uint32_t longest = history.longest_running(kept);
+  const bool never_ran = thread != kNone && !history.ran(thread); // as the main process of a server
+  const bool guessed =
+      thread == kNone || (!named && (!kept[thread] || (never_ran && longest != kNone)));
   if (guessed)
-    thread = history.longest_running(kept);
+    thread = longest;
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path");
   const uint64_t end = history.ended_at(thread);

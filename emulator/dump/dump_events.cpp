@@ -15,7 +15,7 @@ public:
   Dump(Replay &replay, const Cut &cut, uint64_t from, const PutEvent &put)
       : replay_(replay), catalog_(replay.system().catalog()), cut_(cut), from_(from),
         to_(range_of(cut, catalog_).to), kept_(kept_threads(cut, catalog_)), line_(catalog_),
-        put_(put), chooses_threads_(!cut.pids.empty() || !cut.tids.empty() || !cut.comms.empty()) {}
+        put_(put) {}
 
   bool before(const Event &event) { return !ended_ && event.time <= to_; }
   void after(const Event &event) {
@@ -38,8 +38,9 @@ public:
 
 private:
   void show(const Event &event) {
-    const bool kept = event.thread == kNone ? !chooses_threads_ || event.kind != FTrace_EXT_holder
-                                            : kept_[event.thread];
+    const bool kept = event.thread == kNone
+                          ? !cut_.chooses_threads() || event.kind != FTrace_EXT_holder
+                          : kept_[event.thread];
     if (kept && event.time >= from_ && has_happened(event))
       ended_ = !put_(line_, event);
   }
@@ -51,7 +52,6 @@ private:
   std::vector<uint8_t> kept_;
   DumpLine line_;
   const PutEvent &put_;
-  const bool chooses_threads_;
   bool ended_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace ovnitrace {
@@ -85,6 +86,15 @@ std::vector<uint32_t> main_threads(const Catalog &catalog) {
         mains[t] = main;
   }
   return mains;
+}
+
+size_t count_processes(const Catalog &catalog, const std::vector<uint8_t> &shown) {
+  const std::vector<uint32_t> mains = main_threads(catalog);
+  std::set<uint32_t> processes;
+  for (size_t t = 0; t < shown.size(); t++)
+    if (shown[t])
+      processes.insert(mains[t]);
+  return processes.size();
 }
 
 std::vector<std::string> sort_words() {

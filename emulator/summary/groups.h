@@ -31,6 +31,10 @@ std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &
 /// that of the process. It may be outside the cut.
 std::vector<uint32_t> main_threads(const Catalog &catalog);
 
+/// Returns how many processes the threads have that are 1 in `shown`, by index in the Catalog. A
+/// pid that was used again is several processes.
+size_t count_processes(const Catalog &catalog, const std::vector<uint8_t> &shown);
+
 /// Groups the threads that the cut keeps. The largest group comes first; equal ones are in row
 /// order.
 std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summary,

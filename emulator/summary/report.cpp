@@ -57,10 +57,6 @@ size_t threads_of(const ReportInput &input) {
   return size_t(std::count(input.summary.shown.begin(), input.summary.shown.end(), 1));
 }
 
-size_t processes_of(const ReportInput &input) {
-  return by_process(input.catalog, input.summary, "running").size();
-}
-
 /// Returns what the capture was asked to record; empty if trace.json does not say.
 std::string asked(const TraceInfo &info) {
   std::string text;
@@ -127,10 +123,11 @@ std::string head(const ReportInput &input) {
        input.summary.recorded < input.summary.to - input.summary.from
            ? human_duration(input.summary.recorded) + ", to which times and percentages refer"
            : ""},
-      {"contents",
-       fmt::format("{}, {}, {}", human_count(processes_of(input), "process", "processes"),
-                   human_count(threads_of(input), "thread", "threads"),
-                   human_count(input.summary.events, "event", "events"))},
+      {"contents", fmt::format("{}, {}, {}",
+                               human_count(count_processes(input.catalog, input.summary.shown),
+                                           "process", "processes"),
+                               human_count(threads_of(input), "thread", "threads"),
+                               human_count(input.summary.events, "event", "events"))},
       {"lost", lost_text(input.summary.lost, input.summary.lost_more,
                          human_count(input.summary.lost, "event", "events"))},
       {"forgotten", input.summary.forgotten

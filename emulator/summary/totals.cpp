@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace ovnitrace {
 
@@ -46,13 +45,10 @@ private:
   }
 
   void put_head() {
-    const std::vector<uint32_t> mains = main_threads(input_.catalog);
-    std::set<uint32_t> processes; // main threads: a pid can be used again
-    for (const uint32_t t : threads_)
-      processes.insert(mains[t]);
+    const size_t processes = count_processes(input_.catalog, input_.summary.shown);
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
-        human_count(processes.size(), "process", "processes"),
+        human_count(processes, "process", "processes"),
         human_count(cpu_count(input_.info, input_.catalog), "CPU", "CPUs"),
         human_duration(length()), input_.info.ended.empty() ? "" : "; " + input_.info.ended);
     if (sum_.outside)

@@ -83,20 +83,21 @@ public:
   /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
   std::string label(uint32_t thread) const {
     const std::string &name = catalog_.threads[thread].name;
-    const size_t count = threads_.at(name).size();
-    return name.empty() || count == 1 ? thread_label(catalog_.threads[thread])
-                                      : fmt::format("{} ({} threads)", short_name(name), count);
+    return label(name, threads_.at(name).size(), thread_label(catalog_.threads[thread]));
   }
 
   /// Does the same for a holder; empty if it is not known.
   std::string holder(const PathSegment &like) const {
     const std::string name(peer_name(like, catalog_));
-    const size_t count = holders_.at(name).size();
-    return name.empty() || count == 1 ? holder_text(like, catalog_)
-                                      : fmt::format("{} ({} threads)", short_name(name), count);
+    return label(name, holders_.at(name).size(), holder_text(like, catalog_));
   }
 
 private:
+  static std::string label(const std::string &name, size_t count, const std::string &one) {
+    return name.empty() || count == 1 ? one
+                                      : fmt::format("{} ({} threads)", short_name(name), count);
+  }
+
   const Catalog &catalog_;
   std::map<std::string, std::set<uint32_t>> threads_;
   std::map<std::string, std::set<std::string>> holders_;

@@ -3,6 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
+#include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/subject.h"
@@ -78,7 +79,8 @@ std::string largest_text(const Parts &parts) {
 class Sentences {
 public:
   Sentences(const WhyInput &input, const Subject &subject)
-      : input_(input), subject_(subject), counts_(input.why.threads.size()) {
+      : input_(input), subject_(subject), several_(subject.programs > 1),
+        counts_(input.why.threads.size()) {
     const auto sleeps = [&](uint32_t thread) {
       const ThreadTime &time = input.why.threads[thread];
       return time.blocked && !time.running && !time.waiting && time.unknown <= time.life() / 100;
@@ -139,8 +141,8 @@ private:
   /// If there are several programs, one may wait behind the other: each thread is looked at alone.
   Parts holders() const {
     Parts parts;
-    for (const WaitSum &sum : subject_.programs > 1 ? input_.why.waits : input_.why.held)
-      if (subject_.programs <= 1 || counts_[sum.thread])
+    for (const WaitSum &sum : several_ ? input_.why.waits : input_.why.held)
+      if (!several_ || counts_[sum.thread])
         parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
                                                    : holder(sum),
                   sum.ns);
@@ -150,7 +152,7 @@ private:
     switch (sum.holder.kind()) {
     case Culprit::Kind::thread:
       if (!subject_.is_machine && input_.why.shown[sum.holder.number()] &&
-          (subject_.programs <= 1 || same_program(sum.thread, sum.holder.number())))
+          (!several_ || same_program(sum.thread, sum.holder.number())))
         return subject_.threads.size() > 1 ? "behind " + its() + " own threads" : "behind itself";
       [[fallthrough]];
     case Culprit::Kind::untraced:
@@ -168,8 +170,8 @@ private:
     const std::vector<ThreadInfo> &threads = input_.catalog.threads;
     return threads[subject_.mains[a]].name == threads[subject_.mains[b]].name;
   }
-  std::string its() const { return subject_.programs > 1 ? "their" : "its"; }
-  std::string it_was() const { return subject_.programs > 1 ? "They were" : "It was"; }
+  std::string its() const { return several_ ? "their" : "its"; }
+  std::string it_was() const { return several_ ? "They were" : "It was"; }
   std::string asleep() const {
     return asleep_ ? fmt::format(" Threads that slept all the time are left out: {}.",
                                  human_count(asleep_))
@@ -232,7 +234,7 @@ private:
       often = often == kNearlyAlways ? "" : often;
       const Parts &of_name = threads[most.text];
       const Part thread = of_name.largest();
-      const std::string them = subject_.programs > 1 ? "them" : "it";
+      const std::string them = several_ ? "them" : "it";
       if (thread.text == "nobody yet")
         return ", and nobody has woken " + them;
       if (thread.text == "not known")
@@ -257,8 +259,9 @@ private:
 
   const WhyInput &input_;
   const Subject &subject_;
+  const bool several_;          ///< programs
   std::vector<uint8_t> counts_; ///< by thread, 1: the sentences are about it
-  size_t asleep_ = 0;           ///< threads that neither ran nor waited
+  size_t asleep_ = 0;           ///< threads that slept all the time
   ThreadTime sum_;
 };
 
@@ -308,14 +311,8 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                     .behind_preempted = why.preempted_wakers.preempted};
   if (why.preempted_wakers.most != kNone)
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
-  std::set<std::pair<uint32_t, uint32_t>> processes; // host, pid
-  size_t threads = 0;
-  for (size_t t = 0; t < why.shown.size(); t++)
-    if (why.shown[t]) {
-      threads++;
-      processes.emplace(catalog.threads[t].host, catalog.threads[t].pid);
-    }
-  facts.single_threaded = threads > 1 && processes.size() == threads;
+  const auto threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
+  facts.single_threaded = threads > 1 && count_processes(catalog, why.shown) == threads;
   for (const ThreadTime &time : why.threads) {
     facts.running += time.running;
     facts.waiting += time.waiting;

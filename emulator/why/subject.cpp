@@ -61,11 +61,10 @@ std::string list_of(const std::vector<std::string> &names) {
 
 /// Returns the names of the processes. The ones that wanted a CPU longest come first.
 std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
-                                  const std::vector<uint32_t> &threads) {
-  const std::vector<uint32_t> mains = main_threads(catalog);
+                                  const Subject &subject) {
   std::map<std::string, uint64_t> time;
-  for (const uint32_t thread : threads) {
-    const std::string &name = catalog.threads[mains[thread]].name;
+  for (const uint32_t thread : subject.threads) {
+    const std::string &name = catalog.threads[subject.mains[thread]].name;
     time[name.empty() ? "a process without a name" : name] +=
         why.threads[thread].running + why.threads[thread].waiting;
   }
@@ -111,13 +110,13 @@ Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanat
       std::all_of(catalog.hosts.begin(), catalog.hosts.end(),
                   [](const HostInfo &host) { return host.all_threads; });
   const std::string count = human_count(subject.threads.size(), "thread", "threads");
-  const std::vector<std::string> names = names_of(catalog, why, subject.threads);
+  subject.mains = main_threads(catalog);
+  const std::vector<std::string> names = names_of(catalog, why, subject);
   if (is_program(info, catalog, why, processes)) {
     subject.name = program_name(info);
   } else {
     subject.name = list_of(names);
     subject.programs = subject.is_machine ? 1 : names.size();
-    subject.mains = main_threads(catalog);
   }
   if (processes.size() > 1)
     subject.count =

@@ -17,7 +17,7 @@ struct Subject {
   std::string count;             ///< " (13 threads of 9 processes)"; empty for one thread
   bool is_machine = false;       ///< all threads of a machine
   std::vector<uint32_t> threads; ///< by index in the Catalog
-  std::vector<uint32_t> mains;   ///< main_threads()
+  std::vector<uint32_t> mains;   ///< main_threads(); empty for one thread
   size_t programs = 1;           ///< different names of processes in `name`
 };
 

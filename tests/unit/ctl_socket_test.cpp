@@ -84,7 +84,7 @@ TEST(CtlSocket, AnAnswerCanComeLater) {
     poll(&file, 1, -1);
     socket.serve(file.fd, [](const std::string &) { return ""; });
     for (const UniqueFd &caller : socket.take_waiting())
-      answer_later(caller.get(), "ok\nlater\n");
+      send_answer(caller.get(), "ok\nlater\n");
   });
   EXPECT_EQ(ask(dir.path(), "stop"), "later\n");
   server.join();

@@ -68,6 +68,15 @@ protected:
     return all;
   }
 
+  /// Context 1 blocks in read, called from a stack, until it is woken and runs again.
+  static void block_in_read(test::ChunkBuilder &cpu, uint64_t from, uint64_t to, uint32_t stack) {
+    constexpr uint16_t kRead = FTRACE_CALL_NATIVE + 0;
+    cpu.at(from).record(FTrace_EXT_stack, 1, stack);
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kRead), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kRead));
+    cpu.at(to).activate(1, 0).dispatch(1);
+  }
+
   TempDir dir, out;
   TraceBuilder trace;
   CollectingSink sink;
@@ -110,13 +119,8 @@ TEST_F(PageReport, EachSliceHasItsReasonAndTheOtherThread) {
 
 TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
-  constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 0;
-  for (const uint32_t stack : {1u, 2u, 3u}) { // 3: there is none
-    cpu.at(1000 + 200 * stack).record(FTrace_EXT_stack, 1, stack);
-    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 1,
-               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
-    cpu.at(1100 + 200 * stack).activate(1, 0).dispatch(1);
-  }
+  for (const uint32_t stack : {1u, 2u, 3u}) // 3: there is none
+    block_in_read(cpu, 1000 + 200 * stack, 1100 + 200 * stack, stack);
   cpu.at(2000).stop();
   trace
       .json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
@@ -284,16 +288,12 @@ TEST_F(PageReport, AThreadIsOfTheLastProcessThatUsedThePidBeforeItsBirth) {
 
 TEST_F(PageReport, PlacesThatHaveNoNumberAreCounted) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
-  constexpr uint16_t kCall = FTRACE_CALL_NATIVE + 0;
   constexpr uint32_t kStacks = 1503;
   json frames = json::array(), stacks = json::array();
   for (uint32_t stack = 1; stack <= kStacks; stack++) {
     frames.push_back({{"function", fmt::format("f{}", stack)}});
     stacks.push_back({{"user", {stack - 1}}});
-    cpu.at(1000 + 20 * stack).record(FTrace_EXT_stack, 1, stack);
-    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kCall), 1,
-               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kCall));
-    cpu.at(1010 + 20 * stack).activate(1, 0).dispatch(1);
+    block_in_read(cpu, 1000 + 20 * stack, 1010 + 20 * stack, stack);
   }
   cpu.at(90000).stop();
   trace

@@ -143,10 +143,10 @@ void CtlSocket::serve(int file, const std::function<std::string(const std::strin
   if (text.empty())
     waiting_.push_back(std::move(caller));
   else
-    answer_later(caller.get(), text);
+    send_answer(caller.get(), text);
 }
 
-void answer_later(int caller, std::string_view left) {
+void send_answer(int caller, std::string_view left) {
   while (!left.empty() && wait_for(caller, POLLOUT, kPatience)) {
     const ssize_t sent = send(caller, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR)

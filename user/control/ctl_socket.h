@@ -27,7 +27,7 @@ public:
 
   const std::vector<int> &files() const { return numbers_; } ///< to be polled
   /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most. A
-  /// caller whose answer is empty waits for answer_later().
+  /// caller whose answer is empty waits for send_answer().
   void serve(int file, const std::function<std::string(const std::string &)> &answer);
 
   /// Takes the callers that wait.
@@ -44,7 +44,7 @@ private:
 };
 
 /// Sends an answer to a caller of take_waiting(). Waits a moment at most.
-void answer_later(int caller, std::string_view answer);
+void send_answer(int caller, std::string_view answer);
 
 /// Sends a command to a capture and returns its answer, without the first line, which says whether
 /// it was done. `where` is a trace directory or a PID. Throws Error with the answer if the command

@@ -278,7 +278,7 @@ void Recording::end(const Traced::End &end) {
     name_later(*named);
   end_target();
   for (const UniqueFd &caller : stoppers)
-    control::answer_later(caller.get(), "ok\n");
+    control::send_answer(caller.get(), "ok\n");
   if (!traced_.is_program() && is_incomplete(trace_))
     trace_.exit_status = kExitIncomplete;
   else if (!trace_.write_error.empty() && trace_.exit_status == 0)
