@@ -17,13 +17,15 @@ void DiskListBytes::append(const void *record) {
 const void *DiskListBytes::at(uint64_t n) {
   if (n >= written_)
     return last_.data() + (n - written_) * size_;
-  const uint64_t block = n / block_;
-  if (block != read_block_) {
-    read_.resize(size_ * block_);
-    file_.read(block * read_.size(), read_.data(), read_.size());
-    read_block_ = block;
-  }
-  return read_.data() + (n % block_) * size_;
+  if (n - read_from_ >= block_)
+    read(n / block_);
+  return read_.data() + (n - read_from_) * size_;
+}
+
+void DiskListBytes::read(uint64_t block) {
+  read_.resize(size_ * block_);
+  file_.read(block * read_.size(), read_.data(), read_.size());
+  read_from_ = block * block_;
 }
 
 } // namespace ovnitrace

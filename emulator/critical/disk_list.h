@@ -5,7 +5,6 @@
 #include "emulator/base/temporary_file.h"
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -25,11 +24,13 @@ public:
   const void *at(uint64_t n);
 
 private:
+  void read(uint64_t block);
+
   size_t size_, block_; ///< bytes of a record, records of a block
   uint64_t count_ = 0, written_ = 0;
-  std::vector<unsigned char> last_; ///< the block that is being filled
-  std::vector<unsigned char> read_; ///< the block that was read last
-  uint64_t read_block_ = UINT64_MAX;
+  std::vector<unsigned char> last_;     ///< the block that is being filled
+  std::vector<unsigned char> read_;     ///< the block that was read last
+  uint64_t read_from_ = UINT64_MAX / 2; ///< its first record; at first beyond all
   TemporaryFile file_;
 };
 
@@ -44,11 +45,8 @@ public:
 
   void append(const Record &record) { bytes_.append(&record); }
   uint64_t count() const { return bytes_.count(); }
-  Record at(uint64_t n) {
-    Record record;
-    std::memcpy(&record, bytes_.at(n), sizeof record);
-    return record;
-  }
+  /// Returns record `n` < count(), valid until the next call.
+  const Record &at(uint64_t n) { return *static_cast<const Record *>(bytes_.at(n)); }
 
 private:
   DiskListBytes bytes_;

@@ -69,7 +69,7 @@ Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
 
 /// Reads the next slice, going back.
 void Walk::take() {
-  const HistoryRecord slice = history_.at(--left_);
+  const HistoryRecord &slice = history_.at(--left_);
   if (left_ % kShownSlices == 0)
     show_progress();
   const bool nobody = slice.thread == kNone;
