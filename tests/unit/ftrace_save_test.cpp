@@ -3,9 +3,10 @@
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <arpa/inet.h>
-#include <csignal>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <sys/resource.h>
@@ -161,17 +162,28 @@ TEST_F(FtraceSave, AFullDiskLosesNothingAndLeavesWholeChunks) {
   rlimit limit, tight{20000, RLIM_INFINITY};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
   tight.rlim_max = limit.rlim_max;
-  auto handler = signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
   const int error = FTrace_send_chunk(large, 0, kFree | JTN);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  signal(SIGXFSZ, handler);
 
   EXPECT_EQ(error, FTRACE_E_DISK_FULL);
   expect_saved(read_records(path), before);
   EXPECT_EQ(flags_of(large), JTN | FULL);
   EXPECT_EQ(FTrace_send_chunk(large, 0, kFree | JTN), 0); // room again
   expect_saved(read_records(path), before + events_of(large));
+}
+
+TEST_F(FtraceSave, APipeThatNobodyReadsIsAnErrorAndNoSignal) {
+  std::string path = dir_ / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int sent = filled(10, 10), kept = filled(10, 10);
+  writer("pipe");
+  ASSERT_EQ(FTrace_send_chunk(sent, 0, kFree), 0);
+  close(reader);
+  EXPECT_EQ(FTrace_send_chunk(kept, 0, kFree), FTRACE_E_IO);
+  EXPECT_EQ(errno, EPIPE);
+  EXPECT_EQ(status(kept).events, 10u);
 }
 
 TEST_F(FtraceSave, DevFullIsAFullDisk) {

@@ -6,9 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -76,6 +79,28 @@ static int write_all(struct iovec *part, int parts)
 	return FTRACE_OK;
 }
 
+/* The same. At a file size limit, or if the file is a pipe that nobody reads, the kernel sends the
+ * thread a signal, which would end the program. */
+static int write_without_signals(struct iovec *part, int parts)
+{
+	sigset_t raised, before, waiting;
+	sigemptyset(&raised);
+	sigaddset(&raised, SIGXFSZ);
+	sigaddset(&raised, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &raised, &before);
+	sigpending(&waiting);
+	int result = write_all(part, parts), reason = errno;
+	if (sigismember(&waiting, SIGXFSZ) == 1) /* not ours */
+		sigdelset(&raised, SIGXFSZ);
+	if (sigismember(&waiting, SIGPIPE) == 1)
+		sigdelset(&raised, SIGPIPE);
+	while (sigtimedwait(&raised, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR) {
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = reason;
+	return result;
+}
+
 static int send_to_file(const struct ovt_content *content)
 {
 	int error = create();
@@ -90,7 +115,7 @@ static int send_to_file(const struct ovt_content *content)
 		{(void *)content->part[0], content->count[0] * sizeof(struct ftrace_record)},
 		{(void *)content->part[1], content->count[1] * sizeof(struct ftrace_record)},
 	};
-	error = write_all(parts, 3);
+	error = write_without_signals(parts, 3);
 	if (!error)
 		file.has_clock = true;
 	else if (can_undo && ftruncate(file.fd, before.st_size) != 0)
