@@ -38,6 +38,8 @@ TEST_F(MemoryLimit, IsTheLeastOfAllCgroupsAbove) {
   write("fs/slice/memory.current", "30000000\n");
   write("fs/slice/memory.stat", "anon 20000000\nfile 10000000\nkernel 1\n");
   EXPECT_EQ(left(), 67108864u - 20000000u) << "page cache can be given back";
+  write("fs/slice/memory.stat", "anon 15000000\nfile 10000000\nkernel 1\nshmem 4000000\n");
+  EXPECT_EQ(left(), 67108864u - 24000000u) << "files of tmpfs cannot";
   write("fs/slice/unit/memory.max", "2000\n");
   EXPECT_EQ(left(), 1000u);
   write("fs/slice/unit/memory.current", "3000\n");
@@ -53,6 +55,8 @@ TEST_F(MemoryLimit, IsKnownOfTheFirstVersionToo) {
   write("fs/memory.limit_in_bytes", "8000\n");
   write("fs/memory.stat", "cache 1\ntotal_cache 2000\n");
   EXPECT_EQ(left(), 5000u);
+  write("fs/memory.stat", "cache 1\nshmem 1\ntotal_cache 2000\ntotal_shmem 500\n");
+  EXPECT_EQ(left(), 4500u);
 }
 
 } // namespace

@@ -12,10 +12,11 @@ namespace {
 
 /// What the two versions call their files and counts.
 struct Version {
-  const char *limit, *used, *cache;
+  const char *limit, *used, *cache, *shared; ///< shared: of the cache, in tmpfs and the like
 };
-constexpr Version kV1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache"};
-constexpr Version kV2 = {"memory.max", "memory.current", "file"};
+constexpr Version kV1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache",
+                         "total_shmem"};
+constexpr Version kV2 = {"memory.max", "memory.current", "file", "shmem"};
 
 /// A hierarchy of cgroups that counts memory: where it is mounted, and which of its cgroups that
 /// is.
@@ -80,8 +81,10 @@ std::optional<uint64_t> left_in(const std::string &directory, const Version &ver
   constexpr uint64_t kNone = 1ull << 62; // v1 has a huge number in place of "max"
   if (!limit || !used || *limit >= kNone)
     return std::nullopt;
-  const uint64_t cache = std::min(*used, count_in(directory + "/memory.stat", version.cache));
-  return *limit - std::min(*limit, *used - cache);
+  const std::string counts = directory + "/memory.stat";
+  const uint64_t cache = std::min(*used, count_in(counts, version.cache)),
+                 shared = std::min(cache, count_in(counts, version.shared));
+  return *limit - std::min(*limit, *used - (cache - shared));
 }
 
 } // namespace
