@@ -44,7 +44,7 @@ TEST(CommandLines, AMessageHasAsMuchTextAsItSaysAndNoMoreThanCame) {
 
 TEST(CommandLines, AreKeptUpToTheirLimitTogether) {
   CommandLines lines;
-  const std::string large(CommandLines::kMostBytes - 10, 'x');
+  const std::string large(CommandLines::kMostBytes - 10 - 2 * sizeof(CommandLine), 'x');
   lines.add(1, 0, large, false);
   lines.add(2, 0, "eleven char", false);
   EXPECT_EQ(lines.left_out(), 1u);
@@ -54,6 +54,15 @@ TEST(CommandLines, AreKeptUpToTheirLimitTogether) {
   EXPECT_EQ(lines.left_out(), 3u);
   ASSERT_EQ(lines.all().size(), 2u);
   EXPECT_EQ(lines.all()[1].pid, 3u);
+}
+
+TEST(CommandLines, ManyShortOnesTakeNoMoreMemoryThanFewLongOnes) {
+  CommandLines lines;
+  constexpr size_t kMost = CommandLines::kMostBytes / sizeof(CommandLine);
+  for (size_t n = 0; n <= kMost; n++)
+    lines.add(1, 0, "a", false);
+  EXPECT_LE(lines.all().size(), kMost);
+  EXPECT_EQ(lines.left_out(), kMost + 1 - lines.all().size());
 }
 
 TEST(CommandLines, EmptyArgumentsAtTheEndAreNone) {

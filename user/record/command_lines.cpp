@@ -50,11 +50,12 @@ void CommandLines::add(uint32_t pid, uint64_t since_ns, std::string_view argumen
     return;
   std::replace(text.begin(), text.end(), char(0), ' ');
   text = printable_line(text) + (cut ? "…" : "");
-  if (bytes_ + text.size() > kMostBytes) {
+  const size_t bytes = sizeof(CommandLine) + text.size();
+  if (bytes_ + bytes > kMostBytes) {
     left_out_++;
     return;
   }
-  bytes_ += text.size();
+  bytes_ += bytes;
   all_.push_back({pid, since_ns, std::move(text)});
 }
 

@@ -18,7 +18,7 @@ namespace ovnitrace {
 /// no control characters; "…" where one was cut.
 class CommandLines {
 public:
-  static constexpr size_t kMostBytes = 32 << 20; ///< of all texts together
+  static constexpr size_t kMostBytes = 32 << 20; ///< of all, also those of short texts
 
   /// `message`: a cmdline_record as the ring has it, of `bytes`.
   void take(const void *message, size_t bytes);
