@@ -49,6 +49,36 @@ TEST(Mappings, TheLaterOneCountsWhereTwoAre) {
   EXPECT_EQ(at(mappings, 7, 25, 1500), "/new+500");
 }
 
+TEST(Mappings, WhatIsMappedAgainAtItsPlaceTakesNoRoom) {
+  Mappings mappings;
+  const CodeFile library = {"/lib", 1}, other = {"/other", 2};
+  for (uint64_t time = 1; time <= 100'000; time++) { // dlopen() and dlclose()
+    mappings.map(7, time, 1000, 2000, 0, library);
+    mappings.map(7, time, 3000, 4000, 3000, {"", 0});
+  }
+  EXPECT_EQ(mappings.code(mappings.life(7, 1))->pieces().size(), 2u);
+  EXPECT_EQ(at(mappings, 7, 50'000, 1500), "/lib+500");
+  mappings.map(7, 200'000, 1000, 2000, 0, other);
+  mappings.map(7, 300'000, 1000, 2000, 0, library);
+  EXPECT_EQ(at(mappings, 7, 250'000, 1500), "/other+500");
+  EXPECT_EQ(at(mappings, 7, 300'000, 1500), "/lib+500") << "it was replaced meanwhile";
+  mappings.map(7, 0, 1000, 2000, 0, library);
+  EXPECT_EQ(at(mappings, 7, 0, 1500), "/lib+500") << "earlier than known";
+}
+
+TEST(Mappings, CountReplacementsUpToATimeWhateverTheirOrder) {
+  Mappings mappings;
+  const CodeFile files[] = {{"/a", 1}, {"/b", 2}};
+  mappings.map(7, 5, 1000, 2000, 0, files[0]);
+  for (const uint64_t time : {20, 10, 30, 25})
+    mappings.map(7, time, 1000, 2000, 0, files[time / 10 % 2]);
+  const uint32_t life = mappings.life(7, 0);
+  std::vector<uint32_t> counts;
+  for (const uint64_t time : {9, 10, 20, 24, 25, 29, 30})
+    counts.push_back(mappings.replacements(life, time));
+  EXPECT_EQ(counts, (std::vector<uint32_t>{0, 1, 1, 1, 2, 2, 3}));
+}
+
 TEST(Mappings, PathsOfFilesAreLimited) {
   Mappings mappings;
   const size_t most = Mappings::kMostPathBytes / 1000;

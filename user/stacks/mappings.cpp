@@ -64,16 +64,26 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
     left_out_++;
     return;
   }
-  mappings_++;
-  changes_++;
   Life &life = lives_[owner];
   const Mapping mapping = {end, offset, time, file(mapped, {pid, time})};
   if (replaces(owner, start, end, mapping)) {
-    life.replaced.push_back(time);
+    life.replaced.insert(std::upper_bound(life.replaced.begin(), life.replaced.end(), time), time);
     replaced_.push_back({owner, start, end});
+  } else if (is_known(life, start, mapping)) {
+    return;
   }
+  mappings_++;
+  changes_++;
   life.mappings.emplace(start, mapping);
   life.longest = std::max(life.longest, end - start);
+}
+
+/// Returns whether a life has such a mapping already. REQUIRES: no other code was ever there
+bool Mappings::is_known(const Life &life, uint64_t start, const Mapping &mapping) {
+  const auto [first, last] = life.mappings.equal_range(start);
+  return std::any_of(first, last, [&](const auto &known) {
+    return known.second.end >= mapping.end && known.second.time <= mapping.time;
+  });
 }
 
 /// Returns whether other code was mapped from `start` to `end`.
@@ -149,8 +159,7 @@ uint32_t Mappings::replacements(uint32_t number, uint64_t time) const {
   if (number == kNoLife)
     return 0;
   const std::vector<uint64_t> &replaced = lives_[number].replaced;
-  return uint32_t(
-      std::count_if(replaced.begin(), replaced.end(), [&](uint64_t when) { return when <= time; }));
+  return uint32_t(std::upper_bound(replaced.begin(), replaced.end(), time) - replaced.begin());
 }
 
 MappedCode::Place MappedCode::find(uint64_t time, uint64_t address) const {

@@ -52,8 +52,9 @@ struct FirstUse {
 };
 
 /// Keeps the mappings of executable code of all processes. The kernel does not report what is
-/// unmapped. A mapping therefore stays until something else is mapped over it. Times are ns.
-/// Mappings may be added in any order of time.
+/// unmapped. A mapping therefore stays until something else is mapped over it, and the same code
+/// that is mapped at its place again takes no more room. Times are ns. Mappings may be added in any
+/// order of time.
 class Mappings {
 public:
   static constexpr uint32_t kNoFile = UINT32_MAX; ///< code in no file: made by the process itself
@@ -105,11 +106,12 @@ private:
     uint32_t parent = kNoLife;                 ///< it has what that one had then
     std::multimap<uint64_t, Mapping> mappings; ///< by start; of equal ones in the order of map()
     uint64_t longest = 0;                      ///< bytes of one
-    std::vector<uint64_t> replaced;            ///< when code was mapped in the place of other code
+    std::vector<uint64_t> replaced; ///< when code was mapped in the place of other code, sorted
   };
 
   uint32_t start_life(uint32_t pid, uint64_t since, uint32_t parent);
   uint32_t file(const CodeFile &file, FirstUse use);
+  static bool is_known(const Life &life, uint64_t start, const Mapping &mapping);
   bool replaces(uint32_t life, uint64_t start, uint64_t end, const Mapping &mapping) const;
 
   std::vector<Life> lives_;
