@@ -307,6 +307,17 @@ TEST_F(UnfinishedStacks, CopiesWhoseTransitionDoesNotComeAreLimited) {
   EXPECT_NE(number_at(100, STACK_COPY_FIRST + StackCollector::kMostCopies), 0u);
 }
 
+TEST_F(UnfinishedStacks, TheOldestCopyIsRemovedAlsoAfterTheNumbersHaveStartedAgain) {
+  for (uint32_t n = 0; n < StackCollector::kMostCopies; n++)
+    copy(0xffff - n, 7);
+  copy(STACK_COPY_FIRST, 7); // the next one
+  copy(STACK_COPY_FIRST + 1, 7);
+  EXPECT_NE(number_at(100, STACK_COPY_FIRST), 0u);
+  EXPECT_NE(number_at(100, STACK_COPY_FIRST + 1), 0u);
+  EXPECT_EQ(number_at(100, 0xffff - StackCollector::kMostCopies + 2), 0u) << "one of the oldest";
+  EXPECT_NE(number_at(100, 0xffff), 0u);
+}
+
 TEST_F(UnfinishedStacks, RulesOfCodeThatWasReplacedAreNotTrusted) {
   stack(1, {1100, 1200 | STACK_LAST});
   copy(STACK_COPY_FIRST, 7);

@@ -70,8 +70,10 @@ void StackCollector::keep(const stack_copy &copy) {
     stack.memory.assign(copy.memory + before, copy.memory + size_t(pages) * page);
   const std::lock_guard lock(lock_);
   copies_[copy.id] = std::move(stack);
-  if (copies_.size() > kMostCopies) // their transitions were lost, or are not wanted: a pause
-    copies_.erase(copies_.begin());
+  if (copies_.size() > kMostCopies) { // their transitions were lost, or are not wanted: a pause
+    const auto oldest = copies_.upper_bound(copy.id); // after the last id comes the first again
+    copies_.erase(oldest == copies_.end() ? copies_.begin() : oldest);
+  }
 }
 
 void StackCollector::replace(const Replaced &replaced) {
