@@ -5,6 +5,7 @@
 #include "emulator/format/code_table.h"
 #include "emulator/format/event.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -29,12 +30,21 @@ public:
   const Detail *end() const { return all_.data() + count_; }
 
 private:
+  /// The most details of an event. A parameter without fields has one.
+  static constexpr size_t kMost = [] {
+    size_t most = 0;
+    for (const CodeInfo &info : kCodes)
+      most = std::max(most, std::max<size_t>(info.par1_fields.size(), 1) +
+                                std::max<size_t>(info.par2_fields.size(), 1));
+    return most;
+  }();
+
   void add(const Detail &detail) { all_[count_++] = detail; }
   void add_fields(Fields fields, uint32_t parameter, uint16_t call);
   void add_captured(const CodeInfo &info, const Event &event);
   void add_file(const CodeInfo &info, const Event &event);
 
-  std::array<Detail, 8> all_;
+  std::array<Detail, kMost> all_;
   size_t count_ = 0;
 };
 

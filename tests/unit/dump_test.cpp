@@ -310,13 +310,20 @@ TEST(Dump, FitsTheLargestValues) {
   const DumpLine line(catalog);
   char buffer[DumpLine::kMaxBytes];
   for (uint32_t code = 0; code < 512; code++) {
-    const Event event{.time = INT64_MAX, .kind = code, .thread = 0, .cpu = 0, .par2 = UINT32_MAX};
-    const char *end = line.put(buffer, event);
-    EXPECT_LT(end, buffer + sizeof buffer);
-    EXPECT_EQ(end[-1], '\n');
-    const char *json_end = line.put_json(buffer, event);
-    EXPECT_LT(json_end, buffer + sizeof buffer);
-    EXPECT_TRUE(nlohmann::json::accept(std::string_view(buffer, size_t(json_end - buffer))));
+    for (const uint32_t thread : {0u, kNone}) { // kNone: parameter 1 is printed, too
+      const Event event{.time = INT64_MAX,
+                        .kind = code,
+                        .thread = thread,
+                        .cpu = 0,
+                        .par2 = UINT32_MAX,
+                        .par1 = UINT16_MAX};
+      const char *end = line.put(buffer, event);
+      EXPECT_LT(end, buffer + sizeof buffer);
+      EXPECT_EQ(end[-1], '\n');
+      const char *json_end = line.put_json(buffer, event);
+      EXPECT_LT(json_end, buffer + sizeof buffer);
+      EXPECT_TRUE(nlohmann::json::accept(std::string_view(buffer, size_t(json_end - buffer))));
+    }
   }
   const Event stream{.kind = mcv('O', 'H', 'x')};
   EXPECT_EQ(std::string(buffer, line.put(buffer, stream)).find("  OHx "), 21u);
