@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows the functions from which a thread left its CPU: a channel for each of the innermost frames.
+#include "emulator/models/callers.h"
+
 #include "emulator/input/stacks.h"
 #include "emulator/models/registry.h"
 
@@ -14,18 +16,14 @@ namespace ovnitrace {
 
 namespace {
 
-// The numbers by which Extrae calls callers and their lines, so that views made for it show these.
-constexpr uint32_t kFunctionType = 70000000, kLineType = 80000000;
-constexpr uint32_t kLevels = 5;
-
 /// Returns what a frame is called in the channels; value 0 means no frame.
 struct Values {
   int64_t function = 0, line = 0;
 };
 
 struct State {
-  std::vector<std::vector<std::array<Values, kLevels>>> stacks; ///< by host, by number - 1
-  ChannelId functions = kNone;                                  ///< of level 1; the lines follow
+  std::vector<std::vector<std::array<Values, kCallerLevels>>> stacks; ///< by host, by number - 1
+  ChannelId functions = kNone; ///< of level 1; the lines follow
 };
 
 /// Returns the value of a text. Values count from 1, in the order of first use.
@@ -49,12 +47,12 @@ State &state_of(ModelContext &ctx) {
   return ctx.own<State>();
 }
 
-void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kLevels> &levels) {
+void set(ModelContext &ctx, uint32_t thread, const std::array<Values, kCallerLevels> &levels) {
   const State &state = state_of(ctx);
   ChannelBank &channels = ctx.system.channels();
-  for (uint32_t n = 0; state.functions != kNone && n < kLevels; n++) {
+  for (uint32_t n = 0; state.functions != kNone && n < kCallerLevels; n++) {
     channels.set(state.functions + n, thread, levels[n].function);
-    channels.set(state.functions + kLevels + n, thread, levels[n].line);
+    channels.set(state.functions + kCallerLevels + n, thread, levels[n].line);
   }
 }
 
@@ -70,13 +68,13 @@ void over(ModelContext &ctx, const Event &event) {
 }
 
 /// Returns the innermost program frames of each stack.
-std::vector<std::array<Values, kLevels>> levels_of(const StackTable &table, Labels &functions,
-                                                   Labels &lines) {
-  std::vector<std::array<Values, kLevels>> all(table.size());
+std::vector<std::array<Values, kCallerLevels>> levels_of(const StackTable &table, Labels &functions,
+                                                         Labels &lines) {
+  std::vector<std::array<Values, kCallerLevels>> all(table.size());
   for (uint32_t number = 1; number <= table.size(); number++) {
     uint32_t level = 0;
     for (const uint32_t index : table.frames(number)) {
-      if (table.frame(index).kernel || level == kLevels)
+      if (table.frame(index).kernel || level == kCallerLevels)
         continue;
       all[number - 1][level++] = {functions.value(table.name(index)),
                                   lines.value(table.place(index))};
@@ -94,7 +92,7 @@ void start(ModelContext &ctx) {
     state.stacks.push_back(levels_of(stacks.of_host(host), functions, lines));
   if (!functions.all.empty()) {
     for (const bool of_lines : {false, true})
-      for (uint32_t level = 1; level <= kLevels; level++) {
+      for (uint32_t level = 1; level <= kCallerLevels; level++) {
         const ChannelId id = ctx.system.channels().declare(
             {.name = fmt::format("{} {}", of_lines ? "caller line" : "caller", level),
              .label = fmt::format("Caller {}at level {}", of_lines ? "line " : "", level),

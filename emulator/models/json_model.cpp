@@ -5,6 +5,7 @@
 #include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/models/callers.h"
 #include "emulator/models/user_thread.h"
 
 #include <fmt/format.h>
@@ -198,6 +199,16 @@ ChannelDef parse_channel(const Place &place) {
   return def;
 }
 
+/// Refuses the types of callers_model(), which declares its channels later.
+void check_callers(const Place &type, uint32_t number) {
+  constexpr std::pair<uint32_t, const char *> kCallers[] = {{kFunctionType, "functions"},
+                                                            {kLineType, "lines"}};
+  for (const auto &[types, what] : kCallers)
+    if (number > types && number <= types + kCallerLevels)
+      type.fail(fmt::format("{} is a type of the {} on stacks, which have {} to {}", number, what,
+                            types + 1, types + kCallerLevels));
+}
+
 void check_type(const Place &place, const ChannelDef &def, const Model &other) {
   for (const ChannelDef &taken : other.channels) {
     if (taken.thread_type == def.thread_type || taken.cpu_type == def.thread_type)
@@ -290,6 +301,7 @@ Model parse_json_model(const std::string &text, const std::string &path,
     for (const ChannelDef &before : model.channels)
       if (before.name == def.name)
         channels.item(i)["name"].fail("is the name of another channel too");
+    check_callers(channels.item(i)["type"], def.thread_type);
     check_type(channels.item(i), def, model);
     for (const Model &other : others)
       check_type(channels.item(i), def, other);

@@ -77,6 +77,10 @@ TEST(JsonModel, SaysWhereItIsWrongAndWhy) {
       {with("1000", "999"), "/channels/0/type: must be a whole number from 1000"},
       {with("1000", "1e3"), "/channels/0/type: must be a whole number"},
       {with("1001", "1000"), "/channels/1/type: 1000 is the type of channel 'phase'"},
+      {with("1000", "70000001"),
+       "/channels/0/type: 70000001 is a type of the functions on stacks, which have 70000001 to "
+       "70000005"},
+      {with("1000", "80000005"), "80000005 is a type of the lines on stacks, which have 80000001"},
       {with("\"running\"", "\"run\""),
        "/channels/0/track: \"run\" is not one of none, running, active"},
       {with("[1, 2, 3]", "[1, 2]"), "/channels/0/values/0/color: must be [red, green, blue]"},
