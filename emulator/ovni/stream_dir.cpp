@@ -60,6 +60,7 @@ private:
   const std::string &root_;
   DiagnosticSink &sink_;
   std::vector<Found> found_;
+  std::map<std::tuple<std::string, int32_t, int32_t>, std::string> threads_; ///< their stream.json
   std::vector<LoomCpus> looms_;
   std::vector<uint64_t> starts_; ///< ns, of streams with events
   StreamDir dir_;
@@ -117,6 +118,12 @@ void Builder::add(StreamPlace place) {
     warn(json, "the thread, its process or its loom is not known: the stream is left out");
     return;
   }
+  const auto [first, is_new] =
+      threads_.try_emplace(std::tuple(meta->loom, meta->pid, meta->tid), json);
+  if (!is_new) {
+    warn(json, "is of the same thread as " + first->second + ": left out");
+    return;
+  }
   if (!place.has_events)
     warn(shown_file(place, "stream.obs"), "is missing: the thread has no events");
   found_.push_back({std::move(place), std::move(*meta)});
@@ -149,15 +156,6 @@ void Builder::order() {
   };
   std::stable_sort(found_.begin(), found_.end(),
                    [&](const Found &a, const Found &b) { return key(a) < key(b); });
-
-  const auto twice = [&](const Found &a, const Found &b) {
-    if (a.meta.loom != b.meta.loom || a.meta.pid != b.meta.pid || a.meta.tid != b.meta.tid)
-      return false;
-    warn(shown_file(b.place, "stream.json"),
-         "is of the same thread as " + shown_file(a.place, "stream.json") + ": left out");
-    return true;
-  };
-  found_.erase(std::unique(found_.begin(), found_.end(), twice), found_.end());
 }
 
 /// Checks that the streams of a process agree. Either all processes of a loom have ranks, or none.

@@ -8,6 +8,7 @@
 #include "tests/unit/support/cases.h"
 #include "tests/unit/support/ovni_streams.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,6 +98,23 @@ TEST(OvniImport, ClockOffsetsOfTheHost) {
   EXPECT_TRUE(reported(sink, "line 4"));
   EXPECT_TRUE(reported(sink, "host c"));
   EXPECT_THROW(open_ovni_trace(dir.path(), (dir / "none"), sink), Error);
+}
+
+TEST(OvniImport, StreamsOfOneThreadWithDifferentBirths) {
+  TempDir dir;
+  const auto add = [&](const char *loom, int tid, int birth) {
+    const std::string place = (dir / stream_place(loom, 10, tid));
+    std::string json = stream_json("n", 10, tid);
+    json.insert(json.size() - 1, fmt::format(R"(, "ovnitrace": {{"birth": {}}})", birth));
+    write_file(place + "/stream.json", json);
+    write_file(place + "/stream.obs", stream_header() + execute(1, 0));
+  };
+  add("n", 11, 1);
+  add("n", 12, 2);
+  add("copy", 11, 3);
+  CollectingSink sink;
+  EXPECT_EQ(open_ovni_trace(dir.path(), "", sink)->catalog().threads.size(), 2u);
+  EXPECT_TRUE(reported(sink, "same thread"));
 }
 
 TEST(OvniImport, JumboEventsAreSkippedWhole) {
