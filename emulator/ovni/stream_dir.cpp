@@ -288,10 +288,13 @@ void Builder::make_streams(const ClockOffsets &offsets) {
   for (size_t i = 0; i < found_.size(); ++i) {
     const Found &f = found_[i];
     dir_.catalog.files.push_back(shown_file(f.place, "stream.obs"));
+    const int64_t offset = clock_offset(offsets, f.meta.loom);
+    if (uint64_t &birth = dir_.catalog.threads[i].birth) // 0: not known
+      birth = shift_time(birth, offset);
     if (!f.place.has_events)
       continue;
     Stream stream{StreamFile(f.place.path + "/stream.obs", buffer), uint32_t(i), uint16_t(i),
-                  clock_offset(offsets, f.meta.loom)};
+                  offset};
     scan(stream, f);
   }
 }

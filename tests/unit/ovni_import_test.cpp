@@ -100,6 +100,24 @@ TEST(OvniImport, ClockOffsetsOfTheHost) {
   EXPECT_THROW(open_ovni_trace(dir.path(), (dir / "none"), sink), Error);
 }
 
+/// A host's clock gives the births of its threads, too.
+TEST(OvniImport, ClockOffsetsShiftBirths) {
+  TempDir dir;
+  for (const int tid : {20, 21}) {
+    write_stream(dir, "b.1", 20, tid, execute(1000, tid - 20));
+    std::string json = stream_json("b.1", 20, tid);
+    if (tid == 21)
+      json.insert(json.size() - 1, R"(, "ovnitrace": {"birth": 900})");
+    write_file(dir / stream_place("b.1", 20, tid) + "/stream.json", json);
+  }
+  write_file((dir / "clock-offsets.txt"), "rank hostname median mean std\n0 b -600.0 -600.0 nan\n");
+  CollectingSink sink;
+  const auto source = open_ovni_trace(dir.path(), "", sink);
+  ASSERT_EQ(source->catalog().threads.size(), 2u);
+  EXPECT_EQ(source->catalog().threads[0].birth, 0u) << "not known";
+  EXPECT_EQ(source->catalog().threads[1].birth, 300u);
+}
+
 TEST(OvniImport, StreamsOfOneThreadWithDifferentBirths) {
   TempDir dir;
   const auto add = [&](const char *loom, int tid, int birth) {
