@@ -37,7 +37,8 @@ void Scheduling::record(const Event &event, Meaning meaning) {
   case Meaning::activate:
     if (known) {
       begin_cycle(event.thread);
-      const bool interrupt = interrupts_ > 0, by_task = !interrupt && habits_.interrupts;
+      const bool interrupt = interrupts_ > 0;
+      const bool by_task = !interrupt && habits_.interrupts && running_ != kNone;
       activate(because(interrupt ? FTRACE_WAKER_HARDIRQ
                        : by_task ? FTRACE_WAKER_TASK
                                  : FTRACE_WAKER_UNKNOWN),

@@ -272,6 +272,12 @@ TEST_F(Shark, WakerIsNotKnownIfNoInterruptIsLogged) {
   }
 }
 
+TEST_F(Shark, WakerIsNotKnownWhileItIsNotKnownWhoRuns) {
+  file.at(0).rate(kNsRate).record(FTrace_EVT_interrupt_start, 1);
+  file.at(1).record(FTrace_EVT_interrupt_end, 1).at(2).record(FTrace_EVT_task_activate, 2);
+  EXPECT_EQ(timeline("thread.prv", 1, 221), (Texts{"2 5"})) << "not a thread";
+}
+
 TEST_F(Shark, ImpossibleOrdersAreFaultsAndTheRestIsRight) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).record(FTrace_EVT_task_dispatch, 1);
   file.at(10).record(FTrace_EVT_task_dispatch, 2); // 1 has not left
