@@ -18,6 +18,7 @@ struct Cycles {
   int64_t count = 0;
   uint64_t since = 0;
   bool under_way = false;
+  bool known = false; ///< a start or an end was seen since the last blackout
 };
 
 Cycles &cycles(ModelContext &ctx, uint32_t thread) {
@@ -43,25 +44,45 @@ void begin(ModelContext &ctx, const Event &event) {
       return fmt::format("{} starts a cycle, but cycle {} has not ended", who(ctx, event),
                          of.count);
     });
-  of = {of.count + 1, event.time, true};
+  of = {of.count + 1, event.time, true, true};
   ctx.set(kCycle, event.thread, of.count);
 }
 
-/// The first cycle of a trace may have begun before the trace.
+/// A cycle may have begun before the trace, or while events were lost.
 void end(ModelContext &ctx, const Event &event) {
   Cycles &of = cycles(ctx, event.thread);
   if (of.under_way)
     ctx.punctual(kResponse, event.thread, int64_t(std::max<uint64_t>(event.time - of.since, 1)));
-  else if (of.count)
+  else if (of.known)
     ctx.faults.add(event, [&] {
       return fmt::format("{} ends a cycle after cycle {}, but none has begun", who(ctx, event),
                          of.count);
     });
-  else
+  else if (!of.count)
     of.count = 1;
   of.under_way = false;
+  of.known = true;
   ctx.set(kCycle, event.thread, 0);
   ctx.punctual(kEndLevel, event.thread, int64_t(event.par2) + 1);
+}
+
+void task_end(ModelContext &ctx, const Event &event) {
+  cycles(ctx, event.thread).under_way = false;
+  ctx.set(kCycle, event.thread, 0);
+}
+
+/// Forgets the cycles of a host: which ones ended or began while events were lost is not known.
+void blackout(ModelContext &ctx, const Event &event) {
+  if (!ctx.system.channels().used(ctx.first + kCycle))
+    return;
+  for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
+    if (event.cpu != kNone &&
+        ctx.system.threads()[thread].host != ctx.system.cpus()[event.cpu].host)
+      continue;
+    Cycles &of = cycles(ctx, thread);
+    of.under_way = of.known = false;
+    ctx.set(kCycle, thread, 0);
+  }
 }
 
 void timer(ModelContext &ctx, const Event &event) {
@@ -123,6 +144,9 @@ Model cycle_model() {
           {FTrace_EVT_task_wcet_violation, happens<kWcetViolation>, "punctual: 1"},
           {FTrace_EVT_task_timer, timer, "punctual: its level (parameter 2) + 1"},
           {FTrace_EVT_task_disable, nullptr, "no more cycles; no effect"},
+          {FTrace_EVT_task_end, task_end, "number 0"},
+          {FTrace_EVT_blackout_start, blackout, "no cycle is known", false},
+          {FTrace_EVT_blackout_end, blackout, "no cycle is known", false},
       },
       start,
       born,

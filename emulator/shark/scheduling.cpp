@@ -77,19 +77,22 @@ void Scheduling::record(const Event &event, Meaning meaning) {
     break;
   }
   put(now_); // as in the file; implied events follow
+  if (known && event.kind == FTrace_EVT_task_create)
+    set_in_cycle(event.thread, false);
   switch (meaning) {
   case Meaning::release:
     return known ? release() : void();
   case Meaning::begin_cycle:
     if (known)
-      threads_[event.thread].in_cycle = true;
+      set_in_cycle(event.thread, true);
     return;
   case Meaning::end_cycle:
     if (!known)
       return;
+    set_in_cycle(event.thread, true);
     if (!known_)
       gets_cpu(event.thread); // only a running task can end its cycle
-    threads_[event.thread].in_cycle = false;
+    set_in_cycle(event.thread, false);
     [[fallthrough]];
   case Meaning::wait:
     if (known && meaning == Meaning::wait)
@@ -242,13 +245,19 @@ void Scheduling::left(uint32_t thread) {
 }
 
 /// Starts a cycle if the file logs no starts of cycles: at the thread's first sign of life after
-/// its last cycle ended.
+/// its last cycle ended. If a blackout followed that end, the cycle may have started in it.
 void Scheduling::begin_cycle(uint32_t thread) {
   State &state = threads_[thread];
-  if (habits_.begin_cycles || !state.facts.cyclic || state.in_cycle)
+  if (habits_.begin_cycles || !state.facts.cyclic || state.in_cycle ||
+      state.in_cycle_since != blackouts_)
     return;
   state.in_cycle = true;
   put_implied(FTrace_EVT_task_begin_cycle, thread);
+}
+
+void Scheduling::set_in_cycle(uint32_t thread, bool in_cycle) {
+  threads_[thread].in_cycle = in_cycle;
+  threads_[thread].in_cycle_since = blackouts_;
 }
 
 void Scheduling::set_wait(uint32_t thread, Wait wait) {

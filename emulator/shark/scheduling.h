@@ -53,9 +53,10 @@ private:
   struct State {
     ThreadFacts facts;
     bool in_cycle = false;
-    Wait waits = Wait::none;  ///< why it left the CPU,
-    uint32_t since = 0;       ///< as known since this blackout
-    uint32_t in_wait = kNone; ///< waits_forgotten_ at a mutex_wait without a logged end
+    uint32_t in_cycle_since = 0; ///< in_cycle is known since this blackout
+    Wait waits = Wait::none;     ///< why it left the CPU,
+    uint32_t since = 0;          ///< as known since this blackout
+    uint32_t in_wait = kNone;    ///< waits_forgotten_ at a mutex_wait without a logged end
   };
 
   void put(const Event &event) { out_[count_++] = event; }
@@ -70,6 +71,7 @@ private:
   void leaves_cpu(uint32_t next);
   void left(uint32_t thread);
   void begin_cycle(uint32_t thread);
+  void set_in_cycle(uint32_t thread, bool in_cycle);
   void set_wait(uint32_t thread, Wait wait);
   void ends_wait(uint32_t thread);
   void filter();

@@ -335,6 +335,52 @@ TEST_F(Shark, ACycleThatFollowsAtOnceKeepsTheCpu) {
   EXPECT_EQ(timeline("thread.prv", 1, 4), (Texts{"0 1", "22 4"}));
 }
 
+TEST_F(Shark, ACycleIsNotKnownAfterABlackout) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_begin_cycle, 1);
+  file.at(20).record(FTrace_EVT_blackout_start).at(30).record(FTrace_EVT_blackout_end);
+  file.at(40).record(FTrace_EVT_task_end_cycle, 1); // of the same cycle, or of a later one
+  file.at(50).record(FTrace_EVT_task_begin_cycle, 1).at(60).record(FTrace_filter_task, 1);
+  file.at(70).record(FTrace_filter_task, 0).at(80).record(FTrace_EVT_task_begin_cycle, 1);
+  file.at(90).record(FTrace_EVT_task_end_cycle, 1);
+  EXPECT_EQ(timeline("thread.prv", 1, 460),
+            (Texts{"10 1", "20 0", "50 2", "60 0", "80 3", "90 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 461), (Texts{"89 10", "90 0"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+/// It may have begun in the blackout, unless the task was created later.
+TEST_F(Shark, AfterABlackoutCyclesBeginAfterTheNextEndWhereOnlyEndsAreLogged) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_timer, 2).at(12).context_switch(2);
+  file.at(15).record(FTrace_EVT_task_end_cycle, 2);
+  file.at(20).record(FTrace_EVT_blackout_start).at(30).record(FTrace_EVT_blackout_end);
+  file.at(40).context_switch(2).at(50).record(FTrace_EVT_task_end_cycle, 2);
+  file.at(60).record(FTrace_EVT_task_timer, 2).at(70).record(FTrace_EVT_task_end_cycle, 2);
+  file.at(75).record(FTrace_EVT_task_create, 3, 3).at(80).context_switch(3);
+  file.at(90).record(FTrace_EVT_task_end_cycle, 3);
+  EXPECT_EQ(timeline("thread.prv", 2, 460), (Texts{"10 1", "15 0", "60 2", "70 0"}));
+  EXPECT_EQ(timeline("thread.prv", 2, 461), (Texts{"14 5", "15 0", "69 10", "70 0"}));
+  EXPECT_EQ(timeline("thread.prv", 3, 460), (Texts{"80 1", "90 0"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, ACycleWhoseEndIsTheFirstRecordOfItsTaskBeginsNoOther) {
+  file.at(0).rate(kNsRate).id(1, 1).id(2, 2).at(10).record(FTrace_EVT_task_end_cycle, 1);
+  file.at(20).context_switch(2).at(30).record(FTrace_EVT_task_timer, 1);
+  file.at(35).context_switch(1).at(40).record(FTrace_EVT_task_end_cycle, 1);
+  EXPECT_EQ(timeline("thread.prv", 1, 460), (Texts{"30 2", "40 0"}));
+  EXPECT_EQ(timeline("thread.prv", 1, 461), (Texts{"39 10", "40 0"}));
+  EXPECT_EQ(result.faults, 0u);
+}
+
+TEST_F(Shark, ATaskThatHasEndedIsInNoCycle) {
+  file.at(0).rate(kNsRate).id(1, 1).context_switch(1);
+  file.at(10).record(FTrace_EVT_task_begin_cycle, 1).at(20).record(FTrace_EVT_task_end, 1, 1);
+  file.at(30).record(FTrace_EVT_trace_stop);
+  EXPECT_EQ(timeline("thread.prv", 1, 460), (Texts{"10 1", "20 0"}));
+}
+
 TEST_F(Shark, DeadlineMissesAndWcetViolationsArePunctual) {
   file.at(0).rate(kNsRate).id(2, 2).context_switch(2);
   file.at(10).record(FTrace_EVT_task_deadline_miss, 2);
