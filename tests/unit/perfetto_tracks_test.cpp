@@ -138,6 +138,19 @@ TEST_F(PerfettoTracks, ShowIdleStatesFrequenciesAndStolenTimeOfCpus) {
   EXPECT_EQ(texts(perfetto.slices, "Stolen time"), Texts{"160 Stolen time/CPU 3: 17"});
 }
 
+TEST_F(PerfettoTracks, CountersOfCpusEndWhereEventsAreLost) {
+  trace.cpu(0).at(100).start().at(110).record(FTrace_EXT_frequency, 1, 3'000'000);
+  trace.cpu(0).at(120).record(FTrace_EXT_steal, 0, 9).at(200).stop();
+  auto &lossy = trace.cpu(1).at(100).start().at(115).record(FTrace_EXT_steal, 0, 17);
+  lossy.at(140).blackout_start().at(150).blackout_end(1).at(200).stop();
+  const PerfettoTrace perfetto = exported();
+  EXPECT_EQ(texts(perfetto.slices, "Frequencies"),
+            (Texts{"110 Frequencies/CPU 1: 3000000", "140 Frequencies/CPU 1: 0"}));
+  EXPECT_EQ(
+      texts(perfetto.slices, "Stolen time"),
+      (Texts{"115 Stolen time/CPU 1: 17", "120 Stolen time/CPU 0: 9", "140 Stolen time/CPU 1: 0"}));
+}
+
 TEST_F(PerfettoTracks, ABlackoutShowsThatNothingIsKnown) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(110).epilogue(1, 22).dispatch(2).at(120).blackout_start();
