@@ -43,8 +43,10 @@ void FamilyTracks::event(const Event &event, const System &system) {
   case FTrace_EVT_interrupt_end:
   case FTrace_EVT_interrupt_hit:
     return interrupt(event);
+  case FTrace_EVT_task_create:
+    return start_process(event);
   case FTrace_EVT_task_end:
-    return event.thread != kNone ? end_wait(event.thread, event.time) : void();
+    return event.thread != kNone ? end_thread(event, system) : void();
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
     end_waits(event.time);
@@ -111,8 +113,7 @@ void FamilyTracks::region(const Event &event) {
   const uint32_t what = event.par2 >> FTRACE_REGION_EVENT_SHIFT & 3;
   if ((what != CONTROL_START && what != CONTROL_STOP) || event.par2 & FTRACE_REGION_AGAIN)
     return;
-  if (regions_.erase(track.uuid()))
-    tracks_.end(track, event.time);
+  end_region(track, event.time);
   if (what == CONTROL_STOP)
     return;
   const uint32_t chain = event.par2 >> FTRACE_REGION_CHAIN_SHIFT & 0xff;
@@ -123,6 +124,35 @@ void FamilyTracks::region(const Event &event) {
   tracks_.begin(track, event.time, name,
                 {{"started by", 0,
                   name_of(kRegionTypeNames, event.par2 >> FTRACE_REGION_TYPE_SHIFT & 0xff)}});
+}
+
+void FamilyTracks::end_region(Track track, uint64_t time) {
+  if (regions_.erase(track.uuid()))
+    tracks_.end(track, time);
+}
+
+/// Ends the region of an earlier process with the same pid, whose end was not seen.
+void FamilyTracks::start_process(const Event &event) {
+  if (event.thread == kNone)
+    return;
+  if (const ThreadInfo &info = catalog_.threads[event.thread]; info.tid == info.pid)
+    end_region({TrackKind::process_region, info.pid}, event.time);
+}
+
+/// Ends what the thread does, and the region of its process if it is the last shown thread there.
+void FamilyTracks::end_thread(const Event &event, const System &system) {
+  end_wait(event.thread, event.time);
+  end_region({TrackKind::thread_region, event.thread}, event.time);
+  const uint32_t pid = catalog_.threads[event.thread].pid;
+  const Track process{TrackKind::process_region, pid};
+  if (!regions_.contains(process.uuid()))
+    return;
+  for (uint32_t t = 0; t < catalog_.threads.size(); t++)
+    if (const ThreadInfo &other = catalog_.threads[t];
+        t != event.thread && other.pid == pid && kept_[t] && other.birth <= event.time &&
+        system.threads()[t].state != ThreadState::Dead)
+      return;
+  end_region(process, event.time);
 }
 
 void FamilyTracks::mark(const Event &event) {

@@ -14,7 +14,8 @@
 namespace ovnitrace::perfetto {
 
 /// Shows what began before the range, or while events were lost, only from its first event on. An
-/// end without a start is ignored. What is open when events are lost ends there.
+/// end without a start is ignored. What is open when events are lost ends there, except for
+/// regions, which end with their thread or with the last shown thread of their process.
 class FamilyTracks {
 public:
   /// Borrows all. `kept`: as from kept_threads().
@@ -31,6 +32,9 @@ private:
   void user_event(const Event &event, const System &system);
   void section(const Event &event, uint32_t thread);
   void region(const Event &event);
+  void end_region(Track track, uint64_t time);
+  void start_process(const Event &event);
+  void end_thread(const Event &event, const System &system);
   void mark(const Event &event);
   void mutex(const Event &event);
   void end_wait(uint32_t thread, uint64_t time);

@@ -93,6 +93,23 @@ TEST_F(PerfettoTracks, RegionsHaveTheNamesOfTheirChains) {
       << "outside of a region nothing is recorded";
 }
 
+TEST_F(PerfettoTracks, RegionsEndWithTheirThreadOrProcess) {
+  constexpr uint32_t start = CONTROL_START << FTRACE_REGION_EVENT_SHIFT;
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 10, 10, "a").id(2, 11, 10, "b").dispatch(1);
+  cpu.at(110).record(FTrace_EXT_region, 1, start);
+  cpu.at(120).record(FTrace_EXT_region, 1, start | FTRACE_REGION_THREAD);
+  cpu.at(130).end(1).dispatch(2).at(140).end(2).id(3, 20, 20, "c").dispatch(3);
+  cpu.at(150).record(FTrace_EXT_region, 3, start);
+  cpu.at(160).blackout_start().at(170).blackout_end(1);
+  cpu.at(180).id(4, 20, 20, "d", 180).create(4, 20).at(200).stop(); // a later process with the same
+                                                                    // pid
+  EXPECT_EQ(texts(exported().slices, "thread 10/region"),
+            Texts{"120-130 thread 10/region: no chain (started by=begin)"});
+  EXPECT_EQ(texts(exported().slices, "process"),
+            (Texts{"110-140 process 10/region: no chain (started by=begin)",
+                   "150-180 process 20/region: no chain (started by=begin)"}));
+}
+
 TEST_F(PerfettoTracks, WaitsForAMutexAreSlicesAndTheRestInstants) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
   cpu.at(110).record(FTrace_EVT_mutex_wait, 1, 0x40).at(120).record(FTrace_EVT_mutex_lock, 1, 0x40);
