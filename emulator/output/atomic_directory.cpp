@@ -21,15 +21,23 @@ namespace {
   throw Error("cannot " + doing + ": " + std::strerror(errno) + "; choose another place with -o");
 }
 
+/// Throws Error unless a directory can take the name `path` in the end.
+void check_free(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (fs::exists(status) && !(fs::is_directory(status) && fs::is_empty(path, ignored)))
+    throw Error(path + " exists already; remove it or name another directory with -o");
+  if (const std::string name = fs::path(path).filename(); name == "." || name == "..")
+    throw Error("cannot replace the directory " + path + " from inside; name a new one with -o");
+}
+
 } // namespace
 
 AtomicDirectory::AtomicDirectory(std::string path) : path_(std::move(path)) {
   while (path_.size() > 1 && path_.back() == '/')
     path_.pop_back();
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path_, ignored)) &&
-      !std::filesystem::is_empty(path_, ignored))
-    throw Error(path_ + " exists already; remove it or name another directory with -o");
+  check_free(path_);
   const std::string prefix = temporary_prefix(path_);
   remove_stale(AT_FDCWD, prefix);
   std::string name = prefix + "XXXXXX";

@@ -290,6 +290,18 @@ TEST(AtomicFile, RefusesADirectoryAtOnce) {
   EXPECT_THROW(AtomicFile{OutputPlace(dir.path())}, Error);
 }
 
+// A directory cannot be renamed to these, which is too late to find out at the end.
+TEST(AtomicDirectory, RefusesWhatItCannotReplaceAtOnce) {
+  test::TempDir dir;
+  std::filesystem::create_directory(dir / "empty");
+  std::filesystem::create_directory_symlink(dir / "empty", dir / "link");
+  std::ofstream(dir / "file");
+  for (const char *name : {"link", "file", "empty/.", "empty/.."})
+    EXPECT_THROW(AtomicDirectory(dir / name), Error) << name;
+  EXPECT_TRUE(std::filesystem::is_empty(dir / "empty"));
+  AtomicDirectory(dir / "empty").commit();
+}
+
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {
   test::TempDir dir;
   std::filesystem::path before = std::filesystem::current_path();
