@@ -39,7 +39,8 @@ Cell value_name(ValueNames names, uint8_t value) {
 } // namespace
 
 TraceTables::TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink)
-    : catalog_(catalog), sink_(sink), kept_(kept_threads(cut, catalog)), details_(catalog) {}
+    : catalog_(catalog), sink_(sink), range_(range_of(cut, catalog)),
+      kept_(kept_threads(cut, catalog)), details_(catalog) {}
 
 void TraceTables::put(TableId table, std::span<const Cell> cells) {
   sink_.row(table, cells);
@@ -85,7 +86,7 @@ void TraceTables::put_names() {
     for (const CaptureMark &mark : host.marks) {
       const std::string name = printable_line(host.name);
       const Cell cells[] = {since_start(mark.time_ns), text(mark.text), text(name)};
-      if (mark.time_ns >= catalog_.begin)
+      if (mark.time_ns >= range_.from && mark.time_ns <= range_.to)
         put(TableId::mark, cells);
     }
 }

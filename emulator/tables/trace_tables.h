@@ -22,7 +22,7 @@ public:
   /// Borrows the catalog and the sink. REQUIRES: check_cut() accepts `cut`.
   TraceTables(const Catalog &catalog, const Cut &cut, TableSink &sink);
 
-  /// Writes the tables thread and peer. To be called once, before the stream.
+  /// Writes the tables thread, peer and mark. To be called once, before the stream.
   void put_names();
 
   void on_event(const Event &event, const System &system) override;
@@ -37,6 +37,7 @@ private:
 
   const Catalog &catalog_;
   TableSink &sink_;
+  const TimeRange range_;
   const std::vector<uint8_t> kept_; ///< by thread
   DumpLine details_;
   TableRows rows_{};

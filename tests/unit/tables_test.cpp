@@ -118,6 +118,18 @@ TEST_F(Tables, ViewsAnswerTheUsualQuestions) {
             (TextRows{{"0", "11", "250"}, {"0", "22", "250"}}));
 }
 
+TEST_F(Tables, OfAPartHaveOnlyItsMarks) {
+  two_threads();
+  trace.json(R"({"version": 1, "begin_ns": 1100, "end_ns": 1600, "marks": [
+    {"time_ns": 1050, "text": "before"}, {"time_ns": 1150, "text": "a"},
+    {"time_ns": 1300, "text": "b"}, {"time_ns": 1500, "text": "c"}]})");
+  Cut cut;
+  cut.from = 100;
+  cut.to = 300;
+  EXPECT_EQ(query(sqlite(), "SELECT text FROM mark"), (TextRows{{"a"}, {"b"}, {"c"}}));
+  EXPECT_EQ(query(sqlite(cut), "SELECT text FROM mark"), (TextRows{{"b"}}));
+}
+
 /// The sums of any trace, and of any part of it, are those of `info`, and both outputs are equal.
 TEST_F(Tables, SumUpToWhatInfoSays) {
   for (unsigned seed = 0; seed < 40; seed++) {
