@@ -238,7 +238,7 @@ void CallFrames::Opened::list_functions() {
     GElf_Sym symbol;
     for (int n = 0; symbols && gelf_getsym(symbols, n, &symbol) && functions.size() < kMost; n++)
       if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
-          symbol.st_size <= UINT64_MAX - symbol.st_value) {
+          symbol.st_size && symbol.st_size <= UINT64_MAX - symbol.st_value) {
         const char *name = is_of_go ? elf_strptr(elf, header.sh_link, symbol.st_name) : nullptr;
         functions.push_back({symbol.st_value, symbol.st_value + symbol.st_size,
                              name ? rule_of_go(name) : uint64_t(UNWIND_UNKNOWN)});

@@ -212,6 +212,21 @@ TEST_F(CallFrameFiles, AreThoseOfThisMachine) {
 }
 
 #if defined(__x86_64__)
+/// Assembly code has labels of functions that have no size.
+TEST(CallFrames, ALabelInAFunctionDoesNotHideIt) {
+  test::TempDir dir;
+  std::ofstream(dir / "label.s") << ".type f,@function\n.globl f, label\n"
+                                    "f: push %rbp\nmov %rsp,%rbp\n"
+                                    ".type label,@function\nlabel: nop\nnop\nret\n.size f,.-f\n";
+  ASSERT_EQ(std::system(("gcc -shared -nostdlib -Wl,--section-start=.text=0x1000 -o " +
+                         (dir / "label.so") + " " + (dir / "label.s"))
+                            .c_str()),
+            0);
+  const auto frames = CallFrames::open(open_regular(dir / "label.so"));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x1005, false), UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2));
+}
+
 /// What is on the new stack is not what their call-frame information says.
 TEST(CallFrames, GosFunctionsThatChangeStacksHaveNoKnownCaller) {
   test::TempDir dir;
