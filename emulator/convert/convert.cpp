@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -112,11 +113,17 @@ public:
     end = end > from_ ? end - from_ : 0;
     if (path_)
       path_->put_until(end, threads_);
+    // First the names of what is in a .prv: where they cannot be written, it does not appear.
+    Pcf thread_pcf = write_beside(TraceKind::thread, thread_layout_);
+    Pcf cpu_pcf = write_beside(TraceKind::cpu, cpu_layout_);
     const TraceShape threads = threads_.close(end), cpus = cpus_.close(end);
-    std::vector<View> thread_views = write_beside(TraceKind::thread, thread_layout_, threads);
+    const System &system = replay_.system();
+    std::vector<View> thread_views =
+        make_views(system, TraceKind::thread, std::move(thread_pcf), threads);
     if (path_)
       path_->add_to(thread_views, end);
-    write_views(directory_, thread_views, write_beside(TraceKind::cpu, cpu_layout_, cpus));
+    write_views(directory_, thread_views,
+                make_views(system, TraceKind::cpu, std::move(cpu_pcf), cpus));
     result.events = events_;
     result.length = end;
     result.thread_rows = thread_layout_.rows.size();
@@ -163,17 +170,15 @@ private:
     return event.cpu == kNone || cpu_layout_.row_of[event.cpu] != kNone;
   }
 
-  /// Writes the .pcf and the .row of one of the traces. Returns its views.
-  std::vector<View> write_beside(TraceKind kind, const Layout &layout, const TraceShape &shape) {
+  /// Writes the .pcf and the .row of one of the traces. Returns the .pcf.
+  Pcf write_beside(TraceKind kind, const Layout &layout) {
     const std::string name = kind == TraceKind::thread ? "thread" : "cpu";
     Pcf pcf = make_pcf(replay_.system(), kind);
     if (path_ && kind == TraceKind::thread)
       path_->add_to(pcf);
     write_pcf(directory_.file(name + ".pcf"), pcf);
     write_row(directory_.file(name + ".row"), layout.names);
-    // A .prv of an earlier conversion does not match the new files.
-    directory_.remove(name + (options_.gzip ? ".prv" : ".prv.gz"));
-    return make_views(replay_.system(), kind, std::move(pcf), shape);
+    return pcf;
   }
 
   const Catalog &catalog_;

@@ -44,7 +44,7 @@ void check_models(const std::vector<std::string> &model_files);
 /// Converts a trace, which is not live: a .prv starts with all its rows. Memory grows with threads
 /// and CPUs only. Impossible events are reported to
 /// `sink`; the thread is then set to the state that the event implies, and conversion goes on.
-/// Throws Error and leaves no .prv at its final name.
+/// Throws Error. A new .prv has its final name only if its .pcf and .row are written.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
 
 } // namespace ovnitrace

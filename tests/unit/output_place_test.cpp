@@ -74,6 +74,12 @@ TEST_F(Planted, LinksInPlaceOfFilesAreReplaced) {
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(dir_ / "cfg/thread/state.cfg")));
 }
 
+TEST_F(Planted, ADirectoryInPlaceOfNamesLeavesNoTraceWithoutThem) {
+  fs::create_directory(dir_ / "thread.pcf");
+  EXPECT_THROW(convert(), Error);
+  EXPECT_FALSE(fs::exists(dir_ / "thread.prv"));
+}
+
 // Opening a pipe that nobody reads would take for ever.
 TEST_F(Planted, PipesAreReplaced) {
   fs::create_directories(dir_ / "cfg/cpu");
