@@ -40,23 +40,6 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return ((struct task_struct___own_cpu *)p)->cpu;
 }
 
-/* Returns whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's
- * `preempt` is not enough: it is set only where the kernel itself was preempted, and not where a
- * thread lost its CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()),
- * as most do. */
-static __always_inline bool called_sched_yield(struct task_struct *p)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
-
-#if defined(__TARGET_ARCH_x86)
-	return regs->orig_ax == 24;
-#elif defined(__TARGET_ARCH_arm64)
-	return regs->syscallno == 124;
-#else
-	return false;
-#endif
-}
-
 /* Whether a thread that left its CPU runnable did so because its cgroup has no CPU quota left. From
  * 6.18 on ("sched/fair: Switch to task based throttle model") each thread is taken off
  * its runqueue on its way back to user space, and knows so. Before, the runqueue of its cgroup is
@@ -92,7 +75,7 @@ static __always_inline bool in_compat_syscall(struct task_struct *p)
 #endif
 }
 
-/* Returns in which system call a thread has blocked: enum ftrace_call. Threads of the kernel, of
+/* Returns in which system call a thread leaves its CPU: enum ftrace_call. Threads of the kernel, of
  * io_uring and of vhost have never been in user space. They have no saved registers of their own:
  * what is in that place is zeros, or the registers of their creator. */
 static __always_inline __u32 blocked_call(struct task_struct *p)
@@ -118,6 +101,23 @@ static __always_inline __u32 blocked_call(struct task_struct *p)
 	return likely(number < FTRACE_CALL_COMPAT - FTRACE_CALL_NATIVE)
 		       ? FTRACE_CALL_NATIVE + number
 		       : FTRACE_CALL_UNKNOWN;
+}
+
+/* Returns whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's
+ * `preempt` is not enough: it is set only where the kernel itself was preempted, and not where a
+ * thread lost its CPU on the way back to user space (exit_to_user_mode_loop() calls schedule()),
+ * as most do. */
+static __always_inline bool called_sched_yield(struct task_struct *p)
+{
+	const __u32 compat = 158; /* of i386 and of arm */
+#if defined(__TARGET_ARCH_x86)
+	const __u32 native = 24;
+#else
+	const __u32 native = 124;
+#endif
+	__u32 call = blocked_call(p);
+
+	return call == FTRACE_CALL_NATIVE + native || call == FTRACE_CALL_COMPAT + compat;
 }
 
 /* The preemption count says in which context we are. arm64 keeps it in the thread_info of the

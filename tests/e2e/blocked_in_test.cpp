@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <set>
@@ -88,6 +89,13 @@ TEST_P(BlockedIn, IsTheCallThatTheProgramSaysAndProcShowed) {
     EXPECT_EQ(longest_block(events, block.thread), expected) << block.thread;
     EXPECT_EQ(block.seen, block.number) << "/proc was asked while " << block.thread << " blocked";
   }
+  EXPECT_GT(std::ranges::count_if(events,
+                                  [](const DumpEvent &event) {
+                                    return event.comm == "yields" &&
+                                           event.detail("reason") == "yielded";
+                                  }),
+            100)
+      << "of 1000 calls of sched_yield";
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, BlockedIn, testing::Values("", "_static", "_i386"),

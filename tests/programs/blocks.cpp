@@ -3,8 +3,8 @@
 // for each:
 //   THREAD NAME NUMBER /proc's
 // NAME is the system call, from the C library's headers, or none for a page fault. The last word is
-// the first of /proc/self/task/TID/syscall while the thread was blocked, or "missed". The program
-// is also built static, and for i386.
+// the first of /proc/self/task/TID/syscall while the thread was blocked, or "missed". At the end,
+// two threads yield to each other on one CPU. The program is also built static, and for i386.
 #include "tests/programs/block_table.h"
 
 #include <csignal>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
+#include <sched.h>
 #include <string>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -94,6 +95,26 @@ std::string look(const Block &block) {
   return before;
 }
 
+void *yield(void *) {
+  prctl(PR_SET_NAME, "yields");
+  for (int n = 0; n < 500; n++)
+    call(SYS_sched_yield);
+  return nullptr;
+}
+
+void yield_to_each_other() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof(one), &one);
+  pthread_t threads[2];
+  for (pthread_t &thread : threads)
+    if (pthread_create(&thread, nullptr, yield, nullptr) != 0)
+      fail("pthread_create");
+  for (const pthread_t thread : threads)
+    pthread_join(thread, nullptr);
+}
+
 } // namespace
 
 int main() {
@@ -122,4 +143,5 @@ int main() {
   unlink((folder + "/socket").c_str());
   unlink((folder + "/lock").c_str());
   rmdir(name);
+  yield_to_each_other();
 }
