@@ -6,10 +6,10 @@
  * says which one it is.
  *
  * The count does not drift: each thread has a mark, the CPU that counts it, and every change of a
- * mark takes the thread off the count of its old mark. A mark is changed under the lock of the run
- * queue or p->pi_lock, as are wakeups, switches and migrations. If the kernel skips a run of a
- * program, a mark may be wrong. It is right again at the thread's next switch-in. Until then its
- * CPU records more switches than are needed.
+ * mark takes the thread off the count of its old mark. Wakeups, switches and migrations change it
+ * under the lock of the run queue or p->pi_lock, but filters and the snapshot do not. It is
+ * therefore exchanged. If the kernel skips a run of a program, a mark may be wrong. It is right
+ * again at the thread's next switch-in. Until then its CPU records more switches than are needed.
  *
  * A wakeup and the switches of its CPU exclude one another by the lock of the run queue. The move
  * of a thread to another CPU is announced before the lock of that CPU is taken. A switch of that
@@ -65,7 +65,7 @@ static __always_inline void set_wait(struct thread_facts *facts, __u32 place, __
 
 	if (before == place)
 		return;
-	facts->waits = place;
+	before = __sync_lock_test_and_set(&facts->waits, place);
 	if (before)
 		count_waiter(before, -1, before == locked);
 	if (place)

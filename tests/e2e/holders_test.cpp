@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -152,6 +154,19 @@ TEST_F(HoldersIn, RegionsEndWithThem) {
   read(capture.wait());
   EXPECT_EQ(regions().size(), 8u);
   expect_events_in_regions();
+}
+
+class HoldersAfter : public CaptureTest {};
+
+// A filter and a switch that change at once what is known of a thread's wait count it once.
+TEST_F(HoldersAfter, TheLastWaitAreNotRecorded) {
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    GTEST_SKIP() << "needs two CPUs";
+  record({installed("renamed_waiters"), "150000"}, {"--comm", "odd", "--buffer", "cyc:1M"});
+  size_t after = 0;
+  for (const DumpEvent &event : dump(trace()))
+    after = event.comm == "odd" ? 0 : after + (event.event == "EXT_holder");
+  EXPECT_LT(after, 20u) << "no thread that is recorded waits";
 }
 
 } // namespace ovnitrace::test
