@@ -153,6 +153,8 @@ static __noinline int visit_thread(struct task_struct *p, struct visitor *v)
 		return 0;
 	life_fill(&r, LIFE_SNAPSHOT, p, 0);
 	r.arg = snapshot_word(p, has_its_cpu(p));
+	if ((r.arg & FTRACE_SNAPSHOT_STATE_MASK) == OVNI_THREAD_PAUSED)
+		r.call = blocked_call(p);
 	r.time = bpf_ktime_get_ns();
 	if (in_region(p)) /* it may have been closed meanwhile */
 		life_send(&r);

@@ -115,6 +115,8 @@ TEST_F(Control, EveryThreadHasItsTrueStateFromTheStart) {
       continue;
     EXPECT_TRUE(shown.insert(event.tid).second);
     EXPECT_EQ(event.detail("state"), event.tid == inside ? "running" : "paused");
+    EXPECT_EQ(event.detail("call"), event.tid == inside ? "" : "futex")
+        << "since before the region";
   }
   EXPECT_EQ(shown.size(), 2u) << "the one that calls foo, and the main thread that waits for it";
 }
