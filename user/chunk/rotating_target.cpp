@@ -105,17 +105,18 @@ void RotatingTarget::fill_part(DirectoryTarget &part, uint64_t known_until) {
       cpu.has_file = true;
     }
   }
-  put_part_file(part);
+  put_part_file(part, true);
 }
 
 /// Writes which bytes of the files belong to the whole; `to` is 0 while the part grows.
-void RotatingTarget::put_part_file(DirectoryTarget &part) {
-  part.put_file(kPartFile, [this](const Put &put) {
+void RotatingTarget::put_part_file(DirectoryTarget &part, bool grows) {
+  part.put_file(kPartFile, [this, grows](const Put &put) {
     std::string text = "{\"version\": 1, \"streams\": [";
     for (uint32_t n = 0; n < cpus_; n++)
       if (by_cpu_[n].has_file)
         text += fmt::format("{}{{\"cpu\": {}, \"from\": {}, \"to\": {}}}",
-                            text.back() == '[' ? "" : ", ", n, by_cpu_[n].from, by_cpu_[n].to);
+                            text.back() == '[' ? "" : ", ", n, by_cpu_[n].from,
+                            grows ? 0 : by_cpu_[n].to);
     put(text + "]}\n");
   });
 }
@@ -129,7 +130,7 @@ void RotatingTarget::close_part() {
   files.finish();
   for (;;) {
     try {
-      put_part_file(*part_);
+      put_part_file(*part_, false);
       part_->end(description_, 0);
       return;
     } catch (const Error &error) {

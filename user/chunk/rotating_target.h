@@ -56,7 +56,7 @@ private:
 
   void open_part(uint64_t known_until);
   void fill_part(DirectoryTarget &part, uint64_t known_until);
-  void put_part_file(DirectoryTarget &part);
+  void put_part_file(DirectoryTarget &part, bool grows);
   void close_part();
   void next_part(uint64_t known_until);
   size_t write_on(const Chunk &chunk);
