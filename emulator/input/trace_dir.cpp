@@ -126,9 +126,9 @@ void add_counts(const TraceInfo &info, const Written &written, ChunkInput &chunk
   }
 }
 
-/// Adds the counts to the chunk files, and a missing one for each CPU without a file that recorded.
-void add_missing(const TraceInfo &info, const Written &written, HostInput &host) {
-  std::set<uint16_t> missing = expected_cpus(info);
+/// Adds the counts to the chunk files, and a missing one for each CPU of `missing` without a file.
+void add_missing(const TraceInfo &info, const Written &written, std::set<uint16_t> missing,
+                 HostInput &host) {
   for (ChunkInput &chunk : host.chunks) {
     missing.erase(chunk.cpu);
     add_counts(info, written, chunk);
@@ -188,7 +188,9 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
   if (bytes < kSmallestFile)
     throw Error("the trace " + path + " is empty: nothing was captured, or it was not written");
   const Written unknown; // info counts all parts, some of which may be gone
-  add_missing(info, parts.empty() ? info.written : unknown, host);
+  const auto of_part = parts.empty() ? cpus_of_ended_part(path) : std::nullopt;
+  add_missing(info, parts.empty() ? info.written : unknown, of_part.value_or(expected_cpus(info)),
+              host);
   return host;
 }
 

@@ -84,6 +84,16 @@ std::vector<std::string> trace_parts(const std::string &path) {
   return parts;
 }
 
+std::optional<std::set<uint16_t>> cpus_of_ended_part(const std::string &path) {
+  std::set<uint16_t> cpus;
+  for (const auto &[cpu, stream] : streams_of(path)) {
+    if (!stream.to)
+      return std::nullopt;
+    cpus.insert(cpu);
+  }
+  return cpus.empty() ? std::nullopt : std::optional(cpus);
+}
+
 std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<std::string> &parts) {
   std::map<uint16_t, Joined> joined;
   for (const std::string &part : parts) {

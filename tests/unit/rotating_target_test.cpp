@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -300,6 +302,47 @@ public:
   ChunkWriter writer;
 };
 
+ftrace_record last_record(std::string_view bytes) {
+  ftrace_record record = {};
+  bytes.copy(reinterpret_cast<char *>(&record), sizeof(record), bytes.size() - sizeof(record));
+  return record;
+}
+
+TEST(RotatingTarget, TheWholeHasTheEventsOfAPartThatStillGrows) {
+  const TempDir dir;
+  OneCpu parts(dir / "trace");
+  parts.create(100);
+  parts.rotate();
+  for (uint32_t tid = 101; tid < 110; tid++) {
+    parts.create(tid);
+    parts.writer.pass_on(UINT64_MAX);
+    const std::vector<ChunkInput> whole = join_parts(dir / "trace", trace_parts(dir / "trace"));
+    ASSERT_EQ(whole.size(), 1u);
+    std::string bytes(whole[0].size, '\0');
+    ASSERT_EQ(pread(whole[0].fd.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
+    const ftrace_record last = last_record(bytes);
+    EXPECT_EQ(ftrace_record_tsc(&last), parts.time);
+  }
+  EXPECT_EQ(trace_parts(dir / "trace").size(), 2u);
+}
+
+TEST(RotatingTarget, ACpuThatRecordedNothingIsNotMissingInAPartThatHasEnded) {
+  const TempDir dir;
+  OneCpu parts(dir / "trace");
+  parts.create(100);
+  parts.rotate();
+  parts.create(101);
+  parts.writer.pass_on(UINT64_MAX);
+  const std::vector<std::string> both = trace_parts(dir / "trace");
+  ASSERT_EQ(both.size(), 2u);
+  for (const std::string &part : both) {
+    std::ofstream(part + "/trace.json") << R"({"version": 1, "cpus": 3})";
+    CollectingSink sink;
+    open_trace({{part}}, sink);
+    EXPECT_EQ(sink.count("the file is missing"), part == both[0] ? 0u : 2u) << part;
+  }
+}
+
 // The disk becomes full at another write each time: of a chunk, of a description, or of what a part
 // begins with.
 TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
@@ -325,9 +368,8 @@ TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
     EXPECT_FALSE(fs::exists(path + "/0001")) << "the oldest of " << pages;
     EXPECT_NE(converted(path, disk.dir / "out"), "") << pages;
     const std::string events = test::text_of(trace_parts(path).back() + "/cpu0001.ftr");
-    ftrace_record end;
-    ASSERT_GE(events.size(), sizeof(end)) << pages;
-    std::memcpy(&end, events.data() + events.size() - sizeof(end), sizeof(end));
+    ASSERT_GE(events.size(), sizeof(ftrace_record)) << pages;
+    const ftrace_record end = last_record(events);
     EXPECT_EQ(ftrace_record_tsc(&end), time) << pages;
   }
 }
