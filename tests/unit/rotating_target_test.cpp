@@ -343,6 +343,25 @@ TEST(RotatingTarget, ACpuThatRecordedNothingIsNotMissingInAPartThatHasEnded) {
   }
 }
 
+TEST(RotatingTarget, APartBeginsWithItsEventsThoughOneOfItsCpusHadNoneBefore) {
+  const TempDir dir;
+  OneCpu parts(dir / "trace");
+  parts.create(100);
+  const uint64_t later = parts.time = 1000;
+  parts.create(101);
+  parts.rotate();
+  const ThreadRegistry registry;
+  ChunkWriter other(2, 1, registry, parts);
+  other.transition({++parts.time, SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, 100, 1)});
+  other.finish(++parts.time);
+  parts.end();
+  const std::vector<std::string> both = trace_parts(dir / "trace");
+  ASSERT_EQ(both.size(), 2u);
+  CollectingSink sink;
+  EXPECT_EQ(open_trace({{both[0]}}, sink)->catalog().begin, 1u);
+  EXPECT_GE(open_trace({{both[1]}}, sink)->catalog().begin, later);
+}
+
 // The disk becomes full at another write each time: of a chunk, of a description, or of what a part
 // begins with.
 TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {

@@ -28,15 +28,6 @@ uint32_t number_of(const Chunk &chunk) {
   return ChunkHeader::decode(chunk.records).number;
 }
 
-/// Without its trace_start: time 0 of the trace is its first event then.
-Chunk without_start(const Chunk &chunk) {
-  Chunk copy = chunk;
-  for (ftrace_record &record : copy.records)
-    if (record.code == FTrace_EVT_trace_start)
-      record.code = FTrace_EVT_empty;
-  return copy;
-}
-
 uint64_t events_in(const Chunk &chunk) {
   EventLoss events;
   events.add(chunk.records);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the chunk that replaces older chunks which a trace lacks.
+// Makes the first chunks of a trace that lacks older ones.
 #pragma once
 
 #include "user/chunk/forgotten_states.h"
@@ -30,6 +30,15 @@ inline Chunk gap_chunk(const Gap &gap, const std::vector<SmallEvent> &states,
   for (const ftrace_blackout what : unfinished)
     events.push_back({gap.end, FTrace_EVT_blackout_start, uint16_t(what)});
   return small_chunk(gap.cpu, gap.number, events);
+}
+
+/// Returns a chunk without its trace_start: time 0 of the trace is its first event then.
+inline Chunk without_start(const Chunk &chunk) {
+  Chunk copy{.cpu = chunk.cpu, .records = chunk.records};
+  for (ftrace_record &record : copy.records)
+    if (record.code == FTrace_EVT_trace_start)
+      record.code = FTrace_EVT_empty;
+  return copy;
 }
 
 } // namespace ovnitrace

@@ -190,7 +190,10 @@ size_t RotatingTarget::write_on(const Chunk &chunk) {
   for (size_t tries = parts_.size();; tries--) {
     if (!error_.empty())
       return chunk.records.size();
-    const size_t missing = part_->output().write(chunk);
+    std::optional<Chunk> late; // the first one of its CPU, in a later part
+    if (!by_cpu_[chunk.cpu].next_number && parts_.back() > 1)
+      late = without_start(chunk);
+    const size_t missing = part_->output().write(late ? *late : chunk);
     if (!missing)
       return 0;
     const std::string why = part_->output().error();
