@@ -362,6 +362,24 @@ TEST(RotatingTarget, APartBeginsWithItsEventsThoughOneOfItsCpusHadNoneBefore) {
   EXPECT_GE(open_trace({{both[1]}}, sink)->catalog().begin, later);
 }
 
+TEST(RotatingTarget, ACpuThatIsSilentInAPartStopsInItAfterWhatItBeginsWith) {
+  const TempDir dir;
+  OneCpu parts(dir / "trace");
+  const ThreadRegistry registry;
+  ChunkWriter other(2, 1, registry, parts);
+  other.transition({++parts.time, SCHED_WORD(SCHED_KIND_WAKEUP, 0, 0, 100, 1)});
+  other.pass_on(UINT64_MAX);
+  for (uint32_t tid = 101; tid < 104; tid++) {
+    parts.create(tid);
+    parts.rotate();
+  }
+  parts.end();
+  const std::vector<std::string> all = trace_parts(dir / "trace");
+  ASSERT_EQ(all.size(), 4u);
+  for (const std::string &part : all)
+    EXPECT_FALSE(converted(part, part + ".out").empty());
+}
+
 // The disk becomes full at another write each time: of a chunk, of a description, or of what a part
 // begins with.
 TEST(RotatingTarget, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {

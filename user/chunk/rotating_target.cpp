@@ -101,6 +101,7 @@ void RotatingTarget::fill_part(DirectoryTarget &part, uint64_t known_until) {
       const Gap gap = {n, cpu.next_number - 1, begin, end, cpu.events};
       if (part.output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
         throw Error(part.output().error());
+      cpu.last = end;
       cpu.from = cpu.to = part.file_bytes(n);
       cpu.has_file = true;
     }
