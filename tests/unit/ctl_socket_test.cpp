@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,6 +76,44 @@ TEST(CtlSocket, ABusyCaptureIsNotOneThatHasEnded) {
   const std::string ended = error_of("stop");
   server.join();
   EXPECT_NE(ended.find("the capture has ended"), std::string::npos) << ended;
+}
+
+std::string error_of(const std::string &where) {
+  try {
+    ask(where, "status");
+  } catch (const ovnitrace::Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CtlSocket, ACaptureThatHasEndedIsSaidToHaveEnded) {
+  test::TempDir dir;
+  const std::string ended = "ctl " + dir.path() + ": no capture is running there: it has ended";
+  EXPECT_EQ(error_of(dir.path()), ended);
+  const UniqueFd killed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  (dir / "control.sock").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(killed.get(), reinterpret_cast<sockaddr *>(&address), sizeof address), 0);
+  EXPECT_EQ(error_of(dir.path()), ended) << "nobody listens at the socket that it has left";
+  const std::string pid = std::to_string(getpid());
+  EXPECT_EQ(
+      error_of(pid),
+      "ctl " + pid +
+          ": no running capture has this PID: it has ended, or give the directory of its trace");
+  EXPECT_EQ(error_of(""), "ctl : No such file or directory") << "no PID";
+}
+
+TEST(CtlSocket, ACaptureMayEndAtAnyTime) {
+  test::TempDir dir;
+  for (int round = 0; round < 300; round++) {
+    auto socket = std::make_unique<CtlSocket>(dir.path(), std::vector<uint32_t>(), getuid());
+    std::thread ending([&] { socket.reset(); });
+    const std::string error = error_of(dir.path());
+    ending.join();
+    EXPECT_NE(error.find("has ended"), std::string::npos) << error;
+  }
 }
 
 TEST(CtlSocket, AnAnswerCanComeLater) {

@@ -90,6 +90,16 @@ bool is_trusted(int fd, uid_t named) {
          (who.uid == 0 || who.uid == geteuid() || (geteuid() == 0 && who.uid == named));
 }
 
+std::string why_unreachable(int error, bool is_pid) {
+  if (error == EACCES)
+    return "only the owner of the capture and root may control it";
+  if (error != ENOENT && error != ECONNREFUSED)
+    return std::string("the capture cannot be reached: ") + std::strerror(error);
+  return is_pid
+             ? "no running capture has this PID: it has ended, or give the directory of its trace"
+             : "no capture is running there: it has ended";
+}
+
 } // namespace
 
 CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner)
@@ -157,16 +167,15 @@ void send_answer(int caller, std::string_view left) {
 
 std::string ask(const std::string &where, const std::string &command, int patience) {
   constexpr size_t kMostAnswer = 16 << 20;
-  const bool is_pid =
-      where.find_first_not_of("0123456789") == where.npos && access(where.c_str(), F_OK) != 0;
+  const bool is_pid = !where.empty() && where.find_first_not_of("0123456789") == where.npos &&
+                      access(where.c_str(), F_OK) != 0;
   UniqueFd directory;
   if (!is_pid && !(directory = UniqueFd(open(where.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))))
     throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
   const Address address = is_pid ? of_process(where) : in_directory(directory.get());
   const UniqueFd fd = new_socket();
   if (!fd || connect(fd.get(), of(address), address.size) != 0)
-    throw ovnitrace::Error(
-        fmt::format("ctl {}: no capture listens there: {}", where, std::strerror(errno)));
+    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, why_unreachable(errno, is_pid)));
   struct stat named = {};
   const int found =
       is_pid ? stat(("/proc/" + where).c_str(), &named) : fstat(directory.get(), &named);
@@ -179,8 +188,8 @@ std::string ask(const std::string &where, const std::string &command, int patien
   do
     sent = send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  if (sent != ssize_t(line.size()))
-    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
+  if (sent < 0) // it has closed its socket since we connected
+    throw ovnitrace::Error(fmt::format("ctl {} {}: the capture has ended", where, command));
   if (command == "save" || command == "stop")
     patience = -1; // what is written may be large
   bool in_time = true;
