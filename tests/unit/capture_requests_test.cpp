@@ -91,10 +91,10 @@ TEST(CaptureRequests, ARequestBeforeTheThreadStartsIsCarriedOut) {
   Log log;
   control::CtlSocket nowhere("", {}, 0);
   CaptureRequests requests(-1, log.actions());
-  requests.ask(CaptureRequests::kStop);
+  requests.ask(CaptureRequests::kFull);
   requests.start(nowhere);
   log.said.acquire();
-  EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kStop});
+  EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kFull});
 }
 
 TEST(CaptureRequests, NeverWaitWithoutAThread) {

@@ -123,7 +123,7 @@ void CaptureRequests::run(control::CtlSocket &socket) {
         actions_.hit(n);
     if (take(timer_.get()))
       wanted |= kTimeOver;
-    for (const Request why : {kFull, kTimeOver, kStop})
+    for (const Request why : {kFull, kTimeOver})
       if (wanted & why)
         actions_.stop(why);
     if (take(second_.get()))

@@ -35,7 +35,7 @@ private:
 /// requests.
 class CaptureRequests {
 public:
-  enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4, kStop = 8 };
+  enum Request : unsigned { kSave = 1, kFull = 2, kTimeOver = 4 };
 
   /// What the thread calls, one at a time.
   struct Actions {
@@ -62,7 +62,7 @@ public:
   void ask(Request request) { wake(request); }
 
 private:
-  static constexpr unsigned kEnd = 16;
+  static constexpr unsigned kEnd = 8;
   void run(control::CtlSocket &socket);
   void wake(unsigned request);
 

@@ -24,8 +24,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr std::string_view kCtlStop = "ovnitrace ctl stop";
-
 void warn(const std::string &what) {
   print("warning: {}", what);
 }
@@ -57,7 +55,11 @@ void Recording::start(int save_signal) {
         trigger_save_waits_ = false;
         save();
       },
-      [this](CaptureRequests::Request why) { stop_early(why); },
+      [this](CaptureRequests::Request why) {
+        stop_early(why == CaptureRequests::kFull
+                       ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
+                       : time_over(options_.duration));
+      },
       {},
       [this](size_t rule) { take_hit(rule); },
       [this](const std::string &line) { return answer(line); },
@@ -193,17 +195,14 @@ std::string Recording::save(const std::string &cause) {
 
 /// Stops tracing. The program continues untraced. Without a program there is nothing to wait for,
 /// and the main thread leaves signals their effect while this one sends.
-void Recording::stop_early(CaptureRequests::Request why) {
+void Recording::stop_early(const std::string &why) {
   std::lock_guard lock(ending_);
   if (ended_)
     return;
   if (!traced_.is_program())
     kill(getpid(), SIGTERM);
   end_capture();
-  stopped_early_ = why == CaptureRequests::kFull
-                       ? fmt::format("{} bytes were recorded", options_.buffer.bytes)
-                   : why == CaptureRequests::kStop ? std::string(kCtlStop)
-                                                   : time_over(options_.duration);
+  stopped_early_ = why;
   if (!options_.quiet)
     print("{}: tracing stopped{}", stopped_early_,
           traced_.is_program() ? "; the program goes on untraced" : "");

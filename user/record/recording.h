@@ -58,7 +58,8 @@ private:
   std::string save(const std::string &cause = "");
   void write_saved(TraceTarget &target, FlightRecorder &flight);
   void write_part(const std::string &directory, uint64_t since);
-  void stop_early(CaptureRequests::Request why);
+  static constexpr const char *kCtlStop = "ovnitrace ctl stop";
+  void stop_early(const std::string &why);
   void end_capture();
   void name_later(NamedStacks &stacks);
   void end_target();

@@ -102,7 +102,7 @@ std::string Recording::answer(const std::string &line) {
   if (command == "save")
     return answer_save();
   if (command == "stop") {
-    stop_early(CaptureRequests::kStop);
+    stop_early(kCtlStop);
     return traced_.is_program() ? "ok\n" : ""; // end() answers, when the trace is whole
   }
   const std::lock_guard lock(ending_);
