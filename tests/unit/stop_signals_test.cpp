@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,12 +13,31 @@ namespace ovnitrace {
 namespace {
 
 TEST(StopSignals, AreTaken) {
+  const auto before = std::signal(SIGHUP, SIG_DFL); // nohup
   StopSignals signals(0);
   for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2}) {
     raise(signal);
     EXPECT_TRUE(signals.wait(0)) << signal;
   }
   EXPECT_FALSE(signals.wait(1e-9));
+  std::signal(SIGHUP, before);
+}
+
+// Started by nohup, for example.
+TEST(StopSignals, LeaveAHangupOutThatIsIgnored) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  sigset_t ending = ending_signals();
+  EXPECT_EQ(sigismember(&ending, SIGHUP), 0);
+  EXPECT_EQ(sigismember(&ending, SIGTERM), 1);
+  {
+    StopSignals signals(0);
+    raise(SIGHUP);
+    EXPECT_FALSE(signals.wait(1e-9));
+  }
+  std::signal(SIGHUP, SIG_DFL);
+  ending = ending_signals();
+  EXPECT_EQ(sigismember(&ending, SIGHUP), 1);
+  std::signal(SIGHUP, before);
 }
 
 TEST(StopSignals, LeaveOneOut) {

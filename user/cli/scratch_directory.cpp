@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "user/launch/signals.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -25,13 +26,7 @@ ScratchDirectory::ScratchDirectory(const char *place) {
 
 /// The signals stay blocked to the end, so that the directory is always removed whole.
 void ScratchDirectory::remove_on_signal() {
-  sigemptyset(&awaited_);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-    struct sigaction action = {};
-    sigaction(signal, nullptr, &action);
-    if (action.sa_handler != SIG_IGN) // nohup
-      sigaddset(&awaited_, signal);
-  }
+  awaited_ = ending_signals();
   sigaddset(&awaited_, SIGUSR1); // of the destructor
   pthread_sigmask(SIG_BLOCK, &awaited_, nullptr);
   thread_ = std::thread([this] {

@@ -63,6 +63,17 @@ void take(int signal, siginfo_t *info, void *) {
 
 } // namespace
 
+sigset_t ending_signals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM})
+    sigaddset(&ending, signal);
+  struct sigaction hangup = {};
+  if (sigaction(SIGHUP, nullptr, &hangup) != 0 || hangup.sa_handler != SIG_IGN)
+    sigaddset(&ending, SIGHUP);
+  return ending;
+}
+
 void hold_signals() {
   sigprocmask(SIG_SETMASK, nullptr, &original_mask);
   for (size_t n = 0; n < kCount; n++) {
@@ -124,11 +135,9 @@ SignalForwarder::~SignalForwarder() {
 }
 
 StopSignals::StopSignals(int but) {
-  sigset_t stops;
-  sigemptyset(&stops);
-  for (size_t n = 0; n < kCount; n++)
-    if (kSignals[n] != SIGHUP || original[n].sa_handler != SIG_IGN) // nohup
-      sigaddset(&stops, kSignals[n]);
+  sigset_t stops = ending_signals();
+  for (const int signal : {SIGALRM, SIGUSR1, SIGUSR2})
+    sigaddset(&stops, signal);
   if (but)
     sigdelset(&stops, but);
   pthread_sigmask(SIG_BLOCK, &stops, &before_);

@@ -8,6 +8,10 @@
 
 namespace ovnitrace {
 
+/// Returns the signals that ask a command to end: INT, QUIT, TERM, and HUP unless it is ignored
+/// (nohup). For commands that block signals: a blocked signal waits even if it is ignored.
+sigset_t ending_signals();
+
 /// Holds HUP, INT, QUIT, TERM, ALRM, USR1 and USR2 from now on: they do not end us, until
 /// end_on_signals(). A file size limit, and a pipe that nobody reads, become errors of write(2). A
 /// child can be waited for, also if our parent ignored SIGCHLD. The state that we were started with

@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/launch/file_limit.h"
+#include "user/launch/signals.h"
 #include "user/net/collected_trace.h"
 #include "user/net/secret.h"
 #include "user/net/tcp_server.h"
@@ -29,19 +30,16 @@ namespace {
 
 constexpr int kLookMs = 500; ///< between looks at what should have come
 
-/// Returns a descriptor that can be read when a signal asks us to stop.
+/// Returns a descriptor that can be read when a signal asks us to stop. Throws Error.
 UniqueFd stop_signals() {
-  sigset_t stops;
-  sigemptyset(&stops);
-  for (int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
-    sigaddset(&stops, signal);
-  struct sigaction hangup = {};
-  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN) // nohup
-    sigdelset(&stops, SIGHUP);
+  const sigset_t stops = ending_signals();
   sigprocmask(SIG_BLOCK, &stops, nullptr);
   signal(SIGXFSZ, SIG_IGN); // a file size limit is an error of write(2)
   signal(SIGPIPE, SIG_IGN); // what nobody reads on stderr is not worth the traces
-  return UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC));
+  UniqueFd signals(signalfd(-1, &stops, SFD_CLOEXEC));
+  if (!signals)
+    throw Error(fmt::format("cannot wait for signals: {}", std::strerror(errno)));
+  return signals;
 }
 
 /// Known before a sender has captured anything.
