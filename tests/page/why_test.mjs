@@ -59,6 +59,12 @@ test('a range cuts waits, holders and blocks', () => {
   assert.equal(sums.running_ns, 0);
 });
 
+test('the last culprit of the list holds a CPU under its own name', () => {
+  const sums = whys({header: {why: {...why, culprits: why.culprits.slice(0, 4)}}}).plain([1], 410, 490);
+  assert.deepEqual(sums.waiting, [{kind: 'wakeup', holder: 'idle', ns: 40},
+                                  {kind: 'wakeup', holder: 'hog (8), not traced', ns: 40}]);
+});
+
 test('who wakes a thread after the range is not known in it', () => {
   assert.deepEqual(whys().plain([1], 120, 220).blocked, [{block: 'read (disk)', waker: 'nobody yet', ns: 100}]);
   assert.deepEqual(whys().plain([1], 120, 300).blocked, [{block: 'read (disk)', waker: 'a (1)', ns: 180}]);
