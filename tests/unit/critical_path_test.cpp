@@ -2,6 +2,7 @@
 // The critical path of a few cases: what a person would say of them.
 #include "emulator/base/error.h"
 #include "emulator/critical/path.h"
+#include "emulator/critical/spin_groups.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/why/slowest.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -188,6 +189,31 @@ TEST_F(SpinOf, ThreadSpinsIfNoneOrSeveralOthersCouldEndIt) {
             (Texts{"11 running 100-150", "11 waiting 150-160 peer=33", "33 waiting 160-170 peer=11",
                    "11 spins 170-280", "11 running 280-400"}))
       << "c does not spin yet when a already does";
+}
+
+TEST(SpinGroups, ProcessesWithOneMakerOnOneHostAreAGroupUnlessInitTookThemOver) {
+  struct Process {
+    uint32_t pid, maker, host;
+  };
+  Catalog catalog;
+  for (const auto &[pid, maker, host] : std::initializer_list<Process>{{1, 0, 0},
+                                                                       {2, 1, 0},
+                                                                       {11, 2, 0},
+                                                                       {12, 2, 0},
+                                                                       {21, 1, 0},
+                                                                       {22, 1, 0},
+                                                                       {2, 0, 1},
+                                                                       {13, 2, 1}}) {
+    ThreadInfo &thread = catalog.threads.emplace_back();
+    thread.tid = thread.pid = pid;
+    thread.parent = maker;
+    thread.host = host;
+  }
+  const SpinGroups groups(catalog);
+  std::vector<uint32_t> other;
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    other.push_back(groups.only_other(t, [](uint32_t) { return true; }));
+  EXPECT_EQ(other, (std::vector<uint32_t>{kNone, kNone, 3, 2, kNone, kNone, kNone, kNone}));
 }
 
 TEST_F(PathOf, EndsWhereItsThreadDoes) {
