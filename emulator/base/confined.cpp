@@ -28,8 +28,12 @@ namespace {
 constexpr unsigned kMostFailed = 4;
 constexpr int kPipe = 3; ///< the only file of a child beside its standard streams
 
+/// Lowers a limit of this process. A limit that is lower already stays, as only root may raise it.
 bool limit(__rlimit_resource what, uint64_t most) {
-  const rlimit both = {most, most};
+  rlimit both = {};
+  if (getrlimit(what, &both) != 0)
+    return false;
+  both.rlim_cur = both.rlim_max = std::min<uint64_t>(most, both.rlim_max);
   return setrlimit(what, &both) == 0;
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -74,6 +75,24 @@ TEST(Confined, HasLittleTimeAndMemory) {
     out.text(std::string(128 << 20, 'x'));
   });
   EXPECT_EQ(answers.failed, (std::vector<size_t>{0, 1}));
+}
+
+TEST(Confined, AnswersWithTheLowerLimitOfItsParent) {
+  const auto test = [] { // in a process of its own: not everybody may raise a limit again
+    const rlimit hundred = {100, 100};
+    setrlimit(RLIMIT_CPU, &hundred);
+    uint64_t seconds = 0;
+    ask_confined(
+        1, {.memory = 64 << 20, .seconds = 1000},
+        [](size_t, ConfinedOutput &out) {
+          rlimit own = {};
+          getrlimit(RLIMIT_CPU, &own);
+          out.number(own.rlim_max);
+        },
+        [&](size_t, ConfinedInput &in) { seconds = in.number(); }, [](size_t) {});
+    _exit(int(seconds));
+  };
+  EXPECT_EXIT(test(), testing::ExitedWithCode(100), "");
 }
 
 TEST(Confined, TakesNoAnswerThatIsTooLong) {
