@@ -52,6 +52,21 @@ TEST_F(Why, AWaitSaysWhoWokeTheThreadWhoRanThereAndWhichCpuWasIdle) {
   EXPECT_EQ(worker["running_ns"], 4 * kMs);
 }
 
+TEST_F(Why, AWaitSaysHowLongOnlyForbiddenCpusWereIdle) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "pinned").id(2, 22, 22, "spinner");
+  affinity(cpu, 1, 0b01).dispatch(1);
+  block(cpu.at(1 * kMs), 1, kEpollWait, 22).dispatch(2);
+  cpu.at(2 * kMs).activate(1, 22).at(7 * kMs).epilogue(2, 11).dispatch(1).at(10 * kMs).stop();
+  auto &other = trace.cpu(1).at(0).start().id(1, 33, 33, "main").dispatch(1);
+  other.at(4 * kMs).sleep(1, 0).at(10 * kMs).stop();
+  explain_all();
+  const json wait = report()["waits"][0];
+  EXPECT_EQ(wait["tid"], 11);
+  EXPECT_EQ(wait["ns"], 5 * kMs);
+  EXPECT_EQ(wait["idle_elsewhere_ns"], 0);
+  EXPECT_EQ(wait["idle_forbidden_ns"], 3 * kMs);
+}
+
 TEST_F(Why, OnlyATraceOfAllThreadsKnowsThatACpuIsIdle) {
   for (const bool all : {true, false}) {
     trace = TraceBuilder(dir.path());

@@ -170,6 +170,27 @@ TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
   EXPECT_NE(why_text(input()).find("nobody: it did not block"), std::string::npos);
 }
 
+TEST_F(WhyWakers, OnlyAPriorityInheritanceFutexIsMarkedSo) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 10, "a").id(2, 22, 10, "b").dispatch(1);
+  const auto wait = [&](uint64_t from, uint32_t futex, uint32_t end) {
+    cpu.at(from).record(FTrace_EVT_mutex_wait, 1, futex);
+    block(cpu, 1, kFutex, 22).dispatch(2).at(from + 50).activate(1, 22).epilogue(2, 11);
+    cpu.dispatch(1).record(FTrace_EVT_mutex_lock, 1, futex | end);
+  };
+  wait(100, 0x1000, FTRACE_FUTEX_PLAIN);
+  wait(200, 0x2000, 0);
+  cpu.at(300).stop();
+  explain_all();
+  std::map<json, json> inherits; // by futex
+  const json all = report();
+  for (const json &lock : all["locks"])
+    inherits[lock["futex"]] = lock["pi"];
+  EXPECT_EQ(inherits, (std::map<json, json>{{0x1000, false}, {0x2000, true}}));
+  const std::string text = why_text(input());
+  EXPECT_NE(text.find("0x2000 (PI)"), text.npos) << text;
+  EXPECT_EQ(text.find("0x1000 (PI)"), text.npos) << text;
+}
+
 TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
   const auto wait = [&](uint64_t from, uint64_t to, uint32_t futex) {
