@@ -4,6 +4,7 @@
 #include "emulator/input/thread_group.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/groups.h"
+#include "emulator/summary/summarizer.h"
 #include "emulator/why/group_waits.h"
 #include "tests/unit/support/cases.h"
 #include "tests/unit/support/chunk_list.h"
@@ -206,6 +207,20 @@ TEST_F(CgroupsOfThreads, ATraceSaysThemAndItsMoves) {
   EXPECT_EQ(group_of(catalog, catalog.threads[1], 20), "cgroup 900");
   EXPECT_EQ(group_of(catalog.hosts[0], catalog.hosts[0].peers[0]), "/b");
   EXPECT_EQ(group_of(catalog.hosts[0], catalog.hosts[0].peers[1]), "");
+}
+
+TEST_F(CgroupsOfThreads, ASummaryCountsTheThreadsOfEachGroup) {
+  test::ChunkBuilder &cpu = trace.cpu(0).at(0).start();
+  thread(cpu, 1, 11, 1);
+  thread(cpu, 2, 12, 5); // the same unit
+  thread(cpu, 3, 13, 2);
+  cpu.at(10).dispatch(1).at(40).epilogue(1, 13).dispatch(3).at(60).epilogue(3, 12).dispatch(2);
+  cpu.at(70).stop();
+  explain_all();
+  std::vector<std::pair<std::string, size_t>> groups;
+  for (const ThreadGroup &group : by_cgroup(source->catalog(), summarize(*source), "running"))
+    groups.emplace_back(group.name, group.threads);
+  EXPECT_EQ(groups, (std::vector<std::pair<std::string, size_t>>{{"a.service", 2}, {"/b", 1}}));
 }
 
 TEST_F(CgroupsOfThreads, WaitsAreDividedByWhoHadTheCpu) {

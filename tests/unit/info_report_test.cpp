@@ -156,6 +156,23 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
 }
 
 /// Each number under its own key: none is that of a neighbour.
+TEST(Report, AThreadWithOneWaitForAFutexIsListed) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "one").id(2, 12, 11, "none").dispatch(1);
+  cpu.at(100).record(FTrace_EVT_mutex_wait, 1, 0x1000).at(130);
+  cpu.record(FTrace_EVT_mutex_lock, 1, 0x1000 | FTRACE_FUTEX_PLAIN).at(200).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  const std::string text = text_report({dir.path(), {}, source->catalog(), summary}, {});
+  EXPECT_NE(text.find("THREAD    WAITS   TIME    MAX           AT  GAVE UP\n"
+                      "one (11)      1  30 ns  30 ns  0.000000130        0\n\n"),
+            text.npos)
+      << text;
+}
+
 TEST(Report, JsonHasEachNumberUnderItsKey) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -2,6 +2,7 @@
 // The regions of --control as `info` lists them.
 #include "emulator/format/thread_state.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/summary/report.h"
 #include "emulator/summary/summarizer.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -56,6 +57,16 @@ TEST_F(RegionTimes, AreOfAProcessWithAllItsThreads) {
   EXPECT_EQ(region.waiting, 400u);
   EXPECT_EQ(found.regions[1].start, 2000u);
   EXPECT_EQ(found.regions[1].stop, 0u) << "it was not stopped";
+}
+
+TEST_F(RegionTimes, TableHasTheAlarmThatStoppedARegion) {
+  const Summary found = summary(false);
+  const auto source = open_trace({{dir.path()}}, sink);
+  const std::string text = text_report({dir.path(), {}, source->catalog(), found}, {});
+  for (const char *line :
+       {"\n2       2      enter_func  one (11)  -           2.000 us  600 ns        0        0\n",
+        "\n1       2      enter_func  one (11)  int3        1.000 us  500 ns   500 ns   400 ns\n"})
+    EXPECT_NE(text.find(line), text.npos) << text;
 }
 
 TEST_F(RegionTimes, OrOfAThreadAlone) {
