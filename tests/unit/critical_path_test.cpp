@@ -11,6 +11,7 @@
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 namespace ovnitrace {
 namespace {
@@ -270,6 +271,25 @@ TEST_F(PathOf, AfterALossNobodyIsKnownToHoldTheCpu) {
   trace.cpu(1).at(450).snapshot(1, 2, 0).at(500).activate(1, 33).at(900).stop();
   const Texts all = path({11, {}});
   EXPECT_EQ(all[all.size() - 2], "11 waiting 500-800");
+}
+
+TEST_F(PathOf, AtTheStartOfARegionNobodyIsKnownToHoldTheCpu) {
+  std::vector<std::string> waits;
+  for (const bool starts : {false, true}) {
+    trace = TraceBuilder(dir.path());
+    trace.json(kHolders);
+    auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 11, "b");
+    cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(200).sleep(2, 77);
+    cpu.at(800).dispatch(1).at(900).stop();
+    auto &other = trace.cpu(1).at(50).id(1, 11, 11, "a").id(3, 33, 11, "c").snapshot(3, 1, 1);
+    other.at(100).start().at(300);
+    if (starts)
+      other.record(FTrace_EXT_region, 3, CONTROL_START << FTRACE_REGION_EVENT_SHIFT);
+    other.at(500).activate(1, 33).at(900).stop();
+    const Texts all = path({11, {}});
+    waits.push_back(all[all.size() - 2]);
+  }
+  EXPECT_EQ(waits, (Texts{"11 waiting 500-800 peer=77", "11 waiting 500-800"}));
 }
 
 TEST_F(PathOf, ASectionWhoseEndMayBeLostIsForgotten) {
