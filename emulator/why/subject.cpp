@@ -83,10 +83,7 @@ bool is_program(const TraceInfo &info, const Catalog &catalog, const Explanation
   for (uint32_t t = 0; t < why.shown.size(); t++)
     if (!why.shown[t] && std::count(pids.begin(), pids.end(), catalog.threads[t].pid))
       return false;
-  return !pids.empty() && catalog.hosts.size() == 1 && processes.size() == pids.size() &&
-         std::all_of(processes.begin(), processes.end(), [&](const auto &process) {
-           return std::count(pids.begin(), pids.end(), process.second) > 0;
-         });
+  return !pids.empty() && catalog.hosts.size() == 1 && processes.size() == pids.size();
 }
 
 } // namespace
