@@ -57,6 +57,42 @@ TEST(ModelDocs, ListEveryModelChannelAndEvent) {
   EXPECT_EQ(missing, "") << "is missing in docs/models.md";
 }
 
+TEST(Models, NameTheValueZeroOfEachChannel) {
+  std::string text; // a line of a model: names, as often as channels in a row have them
+  for (const Model &model : builtin_models()) {
+    text += model.name + ":";
+    for (size_t n = 0, of = 0; n < model.channels.size(); n += of) {
+      const std::string &none = model.channels[n].none;
+      for (of = 1; n + of < model.channels.size() && model.channels[n + of].none == none;)
+        of++;
+      text += fmt::format(" {} {}.", of, none);
+    }
+    text += '\n';
+  }
+  EXPECT_EQ("\n" + text, R"(
+ovni: 2 Not running. 1 None. 1 No CPU. 1 Idle. 1 Not running. 1 Not flushing.
+capture: 1 Nothing is lost. 1 None. 1 Nothing is lost. 1 Neither was called. 2 No mark.
+context switch: 1 On the CPU.
+mark:
+kernel: 1 On a CPU, woken, or not known. 1 Nobody, or on a CPU. 1 Not running, or not known.
+blocked_in: 1 None.
+wakeup: 1 No thread. 2 No wakeup.
+user: 16 None. 1 No section. 15 None.
+interrupt: 2 No interrupt. 1 None.
+signal: 3 No signal.
+priority: 1 No change. 1 Not known.
+mutex: 1 No mutex. 1 Nothing. 1 No mutex.
+timer: 3 No timer. 1 Not late, or not known. 1 No timer.
+server: 1 No budget known. 1 Not known. 1 No overrun. 1 Nothing. 1 No server. 1 None.
+cycle: 1 No cycle. 1 No cycle ends. 1 No miss. 1 Not exceeded. 1 No cycle ends. 1 No timer.
+shadow: 1 Nobody else.
+CPU mode: 1 Not known. 1 On, or not known. 1 All are logged. 1 No pointer. 1 None.
+power: 1 Not known. 1 None, or not known.
+region:
+callers:
+)");
+}
+
 /// The names in a table of docs/models.md, of its first column.
 std::set<std::string> documented_events() {
   std::istringstream in(test::project_file("docs/models.md"));
