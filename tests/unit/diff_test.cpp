@@ -77,6 +77,25 @@ TEST_F(Diff, TheFirstLineNamesTheCausesTheLargestFirst) {
   EXPECT_NE(text().find("One run each: no verdict."), std::string::npos) << text();
 }
 
+TEST_F(Diff, AWaitIsOfAPreemptionOfAThrottlingOrOfAWakeup) {
+  add_a(trace([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 22, 22, "hog").dispatch(1);
+    cpu.at(1 * kMs).epilogue(1, 22).dispatch(2).at(3 * kMs).sleep(2, 11).dispatch(1);
+    cpu.at(4 * kMs).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(7 * kMs).dispatch(1);
+    cpu.at(8 * kMs).sleep(1).at(9 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ);
+    cpu.at(13 * kMs).dispatch(1).at(14 * kMs).end(1, 11).at(15 * kMs).stop();
+  }));
+  using Kind = TimeCause::Kind;
+  std::map<Kind, std::pair<std::string, uint64_t>> waits;
+  for (const auto &[cause, ns] : runs.a[0].life)
+    if (cause.kind != Kind::running && cause.kind != Kind::blocked && cause.kind != Kind::unknown)
+      waits[cause.kind] = {cause.culprit, ns};
+  EXPECT_EQ(waits,
+            (std::map<Kind, std::pair<std::string, uint64_t>>{{Kind::preempted, {"hog", 2 * kMs}},
+                                                              {Kind::throttled, {"", 3 * kMs}},
+                                                              {Kind::waiting, {"idle", 4 * kMs}}}));
+}
+
 TEST_F(Diff, ALineOfEachTableIsAsWideAsTheTerminal) {
   add_a(app({.run = 20 * kMs}));
   add_b(app({.held = 27 * kMs}));
