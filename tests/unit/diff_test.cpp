@@ -96,6 +96,15 @@ TEST_F(Diff, AWaitIsOfAPreemptionOfAThrottlingOrOfAWakeup) {
                                                               {Kind::waiting, {"idle", 4 * kMs}}}));
 }
 
+TEST_F(Diff, TheFrequencyOfARunIsTheMeanOfAllCpus) {
+  add_a(trace([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+    cpu.record(FTrace_EXT_frequency, 0, 1'000'000).at(4 * kMs).stop();
+    trace.cpu(1).at(3 * kMs).start().record(FTrace_EXT_frequency, 1, 3'000'000).at(4 * kMs).stop();
+  }));
+  EXPECT_EQ(runs.a[0].khz, 1'400'000u); // 4 ms of 1 GHz and 1 ms of 3 GHz
+}
+
 TEST_F(Diff, ALineOfEachTableIsAsWideAsTheTerminal) {
   add_a(app({.run = 20 * kMs}));
   add_b(app({.held = 27 * kMs}));
