@@ -5,6 +5,7 @@
 #include "emulator/base/printable.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
+#include "emulator/summary/table_parts.h"
 
 #include <fmt/format.h>
 
@@ -149,7 +150,7 @@ std::string head(const ReportInput &input) {
 
 /// What the columns of the tables of threads mean, by kSummedStates.
 constexpr std::array kColumns = {
-    "on a CPU; % is its share of the life of the thread in the part shown",
+    "on a CPU; % is ",
     "could run, but lost its CPU, was throttled or yielded, and waits for one",
     "woken, and waits for a CPU",
     "waits for something else than a CPU",
@@ -158,12 +159,16 @@ constexpr std::array kColumns = {
 static_assert(kColumns.size() == kSummedStates.size());
 
 /// Explains the columns of the tables of threads, one line each.
-std::string states_text() {
+std::string states_text(const ReportInput &input) {
   std::string text = "\n";
   for (size_t n = 0; n < kColumns.size(); n++) {
     std::string head = state_head(kSummedStates[n]);
     std::replace(head.begin(), head.end(), '\n', ' ');
-    text += fmt::format("{:<21}{}\n", head, kColumns[n]);
+    text += fmt::format("{:<21}{}{}\n", head, kColumns[n],
+                        kSummedStates[n] != ThreadState::Running ? ""
+                        : has_cpu_shares(input.catalog, input.summary)
+                            ? "the share of the time of all CPUs"
+                            : "its share of the life of the thread in the part shown");
   }
   return text;
 }
@@ -174,7 +179,7 @@ std::string text_report(const ReportInput &input, const ReportOptions &options) 
   std::string text =
       answer_text(input.answer, options.columns) + head(input) + tables(input, options);
   if (!input.catalog.threads.empty())
-    text += states_text();
+    text += states_text(input);
   return text;
 }
 

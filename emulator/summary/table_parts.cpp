@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ovnitrace {
 
 namespace {
@@ -15,6 +17,12 @@ std::string number_or_dash(uint32_t number) {
 }
 
 } // namespace
+
+bool has_cpu_shares(const Catalog &catalog, const Summary &summary) {
+  return std::all_of(catalog.hosts.begin(), catalog.hosts.end(),
+                     [](const HostInfo &host) { return host.all_threads; }) &&
+         std::all_of(summary.shown.begin(), summary.shown.end(), [](uint8_t is) { return is; });
+}
 
 void TableParts::put(const char *title, const Table &table) {
   if (table.empty())
@@ -51,6 +59,12 @@ std::string TableParts::cpu_text(size_t cpu) const {
   return catalog_.hosts.size() > 1
              ? short_name(catalog_.hosts[catalog_.cpus[cpu].host].name) + " " + name
              : name;
+}
+
+std::string TableParts::share_text(const ThreadSummary &sum) const {
+  return human_percent(sum.running(), has_cpu_shares(catalog_, summary_)
+                                          ? summary_.recorded * cpu_count(input_.info, catalog_)
+                                          : sum.recorded());
 }
 
 std::string TableParts::others(size_t count) const {

@@ -12,6 +12,11 @@
 
 namespace ovnitrace {
 
+/// Returns whether the percentages of a table are shares of the time of all CPUs: if all threads of
+/// the hosts were recorded and are shown. Otherwise they are shares of the lives of the threads.
+/// Most threads of a machine sleep all the time, so their lives say little.
+bool has_cpu_shares(const Catalog &catalog, const Summary &summary);
+
 /// Appends tables to a text.
 class TableParts {
 protected:
@@ -36,6 +41,8 @@ protected:
   /// Returns seconds from the start of the trace, as dump prints and --from takes them.
   std::string at_text(uint64_t ns) const;
   Table::Row span_row(std::string name, const Spans &spans) const;
+  /// Returns the share in which threads ran: see has_cpu_shares().
+  std::string share_text(const ThreadSummary &sum) const;
   bool is_full(size_t lines) const { return options_.top && lines >= options_.top; }
 
   /// Calls `put_line` for the lines that fit, and for one that sums up the rest.

@@ -68,7 +68,7 @@ private:
       for (ThreadState state : kSummedStates) {
         row.push_back(human_duration(line.sum.reported(state)));
         if (state == ThreadState::Running)
-          row.push_back(human_percent(line.sum.running(), line.sum.recorded()));
+          row.push_back(share_text(line.sum));
       }
       table.add(std::move(row));
     });

@@ -155,6 +155,40 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
   EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
 }
 
+/// Sleeping kernel threads would make the share of every group small.
+TEST(Report, OfAllThreadsThePercentageIsTheShareOfTheCpus) {
+  for (const bool all : {true, false}) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    trace.json(all ? R"({"version": 1, "all_threads": true})" : R"({"version": 1})");
+    auto &cpu = trace.cpu(0).at(1000).start().id(1, 7, 7, "app").dispatch(1);
+    for (uint16_t n = 2; n < 8; n++) // three more of the program, and three of the kernel
+      cpu.id(n, 20u + n, n < 5 ? 7 : 20u + n, n < 5 ? "io" : "kworker")
+          .snapshot(n, uint32_t(ThreadState::Paused), 0);
+    cpu.at(1400).sleep(1).at(2000).stop();
+    trace.cpu(1).at(1000).start().at(2000).stop();
+    for (const bool cut : {true, false}) {
+      Cut part;
+      if (cut)
+        part.pids = {7};
+      const Summed summed = sum_up(trace, dir.path(), part);
+      const std::string text =
+          text_report({dir.path(), TraceInfo(), summed.catalog, summed.summary}, {.top = 1});
+      const bool of_cpus = all && !cut;
+      for (const char *line : {of_cpus ? "400 ns  20.0 % " : "400 ns  40.0 % ",
+                               of_cpus ? "% is the share of the time of all CPUs\n"
+                                       : "% is its share of the life of "})
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+      if (!cut) {
+        EXPECT_NE(text.find(of_cpus ? "\napp (7)         4   400 ns  20.0 % "
+                                    : "\napp (7)         4   400 ns  10.0 % "),
+                  std::string::npos)
+            << "the line of a process" << text;
+      }
+    }
+  }
+}
+
 /// Each number under its own key: none is that of a neighbour.
 TEST(Report, AThreadWithOneWaitForAFutexIsListed) {
   TempDir dir;
