@@ -14,12 +14,14 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr size_t kIntervalColumns = 100; ///< narrower tables have no columns FROM and TO
+
 /// Makes the tables of one comparison.
 class DiffText {
 public:
   DiffText(const DiffInput &input, size_t top, size_t columns)
       : comparison_(input.comparison), names_(input.runs.names), top_(top), columns_(columns),
-        tested_(input.comparison.tested) {}
+        tested_(input.comparison.tested), intervals_(tested_ && columns >= kIntervalColumns) {}
 
   std::string path() const {
     Table table = make_table({"CRITICAL PATH", "CAUSE"});
@@ -53,8 +55,10 @@ public:
 private:
   Table make_table(Table::Row head) const {
     head.insert(head.end(), {"A", "B", "CHANGE"});
+    if (intervals_)
+      head.insert(head.end(), {"FROM", "TO"});
     if (tested_)
-      head.insert(head.end(), {"FROM", "TO", ""});
+      head.push_back("");
     return Table(std::move(head), 2);
   }
   size_t count_of(const std::vector<CauseChange> &causes) const {
@@ -67,12 +71,13 @@ private:
   void add(Table &table, Table::Row row, const Change &change) const {
     row.insert(row.end(), {human_duration(change.a), human_duration(change.b),
                            signed_duration(change.delta())});
-    if (tested_ && change.shift)
+    if (intervals_ && change.shift)
       row.insert(row.end(), {signed_duration(std::llround(change.shift->interval->first)),
-                             signed_duration(std::llround(change.shift->interval->second)),
-                             change.shown ? "" : "~"});
-    else if (tested_)
-      row.insert(row.end(), {"", "", ""});
+                             signed_duration(std::llround(change.shift->interval->second))});
+    else if (intervals_)
+      row.insert(row.end(), {"", ""});
+    if (tested_)
+      row.push_back(change.shift && !change.shown ? "~" : "");
     table.add(std::move(row));
   }
   void add_rest(Table &table, size_t count, const Change &rest) const {
@@ -104,6 +109,7 @@ private:
   const Names &names_;
   size_t top_, columns_;
   bool tested_;
+  bool intervals_; ///< the columns FROM and TO, which would leave no room for names otherwise
 };
 
 std::string conditions_text(const Comparison &comparison) {

@@ -137,6 +137,21 @@ TEST_F(DiffReport, CausesBeyondTheTopAreSummedUp) {
             "2 other groups of threads changed less: --top 0 lists all.\n");
 }
 
+TEST_F(DiffReport, NamesAreWholeInANarrowTableWhichHasNoIntervals) {
+  const std::string cause = "blocked in read woken by writer";
+  set({block("read", 6'127'000, 14'130'000)});
+  all.tested = true;
+  all.wall.shift = all.causes[0].change.shift = Shift{8e6, {{7.9e6, 8.1e6}}, 0.001};
+  all.wall.shown = true;
+  const std::string narrow = diff_text({runs, all, {}}, 0, 80);
+  EXPECT_NE(narrow.find("\napp            " + cause + "  6.127 ms  14.13 ms  +8.003 ms  ~\n"),
+            std::string::npos)
+      << narrow;
+  EXPECT_EQ(narrow.find("FROM"), std::string::npos) << narrow;
+  EXPECT_NE(diff_text({runs, all, {}}, 0, 100).find("  +7.900 ms  +8.100 ms  ~\n"),
+            std::string::npos);
+}
+
 TEST_F(DiffReport, GatesAreTheLastLines) {
   set({running(10, 40)});
   const std::string lines = text(0, {{"wall<+5%", 1000, 1500, false, ""},
