@@ -60,9 +60,10 @@ void ThreadSummary::add(const ThreadSummary &other) {
 }
 
 Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
-    : lost_somewhere_(catalog.cpus.size()), preemptions_(catalog.threads.size()),
-      wakeups_(catalog.threads.size()), families_(summary_, catalog),
-      frequencies_(summary_, catalog.cpus.size()), regions_(summary_), catalog_(catalog) {
+    : last_cpu_(catalog.threads.size()), lost_somewhere_(catalog.cpus.size()),
+      preemptions_(catalog.threads.size()), wakeups_(catalog.threads.size()),
+      families_(summary_, catalog), frequencies_(summary_, catalog.cpus.size()), regions_(summary_),
+      catalog_(catalog) {
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;
   summary_.to = range.to;
@@ -89,12 +90,20 @@ void Summarizer::on_event(const Event &event, const System &system) {
   case mcv('O', 'A', 's'):
     if (event.thread != kNone)
       leave_cpu(event);
+    if (event.thread != kNone && event.kind == FTrace_EXT_migrate)
+      last_cpu_[event.thread] = {system.find_cpu(system.threads()[event.thread].host, event.par2),
+                                 region_events_};
     break;
   case mcv('O', 'A', 'r'): // the thread of the event moves another
     if (event.peer != kNone)
       summary_.threads[event.peer].migrations++;
     break;
+  case FTrace_EXT_snapshot:
+    if (event.thread != kNone)
+      last_cpu_[event.thread] = {}; // what it did before was not asked for
+    break;
   case FTrace_EXT_region:
+    region_events_++;
     if (event.thread != kNone)
       regions_.event(event, system);
     break;
@@ -102,11 +111,25 @@ void Summarizer::on_event(const Event &event, const System &system) {
     summary_.lost_more |= loses_uncounted(event);
     break;
   case FTrace_EVT_task_dispatch:
+    return arrive(event, system);
   case FTrace_EVT_task_activate:
     return; // none of the families'
   }
   families_.event(event, system);
   frequencies_.event(event, system);
+}
+
+/// Counts a migration that has no event of its own: it was lost or filtered out. A move outside the
+/// regions of --control does not count.
+void Summarizer::arrive(const Event &event, const System &system) {
+  if (event.thread == kNone)
+    return;
+  LastCpu &last = last_cpu_[event.thread]; // known after a blackout, too
+  uint32_t before = system.threads()[event.thread].cpu;
+  if (before == kNone && last.region_events == region_events_)
+    before = last.cpu;
+  summary_.threads[event.thread].migrations += before != kNone && before != event.cpu;
+  last = {event.cpu, region_events_};
 }
 
 /// Counts how threads leave CPUs. Counts events and not slices, as a blackout hides slices only.

@@ -30,10 +30,18 @@ public:
 
 private:
   void leave_cpu(const Event &event);
+  void arrive(const Event &event, const System &system);
   void count(PairTable &pairs, uint32_t thread, Peer peer, uint64_t time) const;
   void lose(const Event &event);
 
   Summary summary_;
+  /// Where a thread last ran or was put; kNone: not known.
+  struct LastCpu {
+    uint32_t cpu = kNone;
+    uint64_t region_events = 0; ///< as region_events_ was then
+  };
+  std::vector<LastCpu> last_cpu_; ///< by thread
+  uint64_t region_events_ = 0;    ///< seen so far
   /// By CPU: events lost anywhere on the machine, as its file says.
   std::vector<uint64_t> lost_somewhere_;
   PairTable preemptions_, wakeups_;

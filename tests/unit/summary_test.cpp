@@ -154,6 +154,21 @@ TEST(Summary, AddsUpTheLossesOfHosts) {
   EXPECT_EQ(summarize(*open_trace({{dirs[0].path()}, {dirs[1].path()}}, sink)).lost, 6u + 16);
 }
 
+// The event of the migration was lost or filtered out.
+TEST(Summary, ADispatchOnAnotherCpuIsAMigration) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &one = trace.cpu(0).at(0).start().id(1, 10, 10, "moves").id(2, 11, 11, "stays").dispatch(1);
+  one.at(100).sleep(1, 11).dispatch(2).at(200).sleep(2).at(250).activate(1).at(300).dispatch(2);
+  one.at(900).stop();
+  auto &two = trace.cpu(1).at(0).start().id(1, 10, 10, "moves").at(260).dispatch(1);
+  two.at(400).sleep(1).at(500).blackout_start().at(600).blackout_end(3).at(900).stop();
+  trace.cpu(2).at(0).start().id(1, 10, 10, "moves").at(700).dispatch(1).at(900).stop();
+  const Summed summed = sum_up(trace, dir.path());
+  EXPECT_EQ(summed.thread(10).migrations, 2u);
+  EXPECT_EQ(summed.thread(11).migrations, 0u);
+}
+
 TEST(Summary, AThreadThatIsMovedByAnotherMigrates) {
   TempDir dir;
   const auto move = [](uint64_t time, int32_t tid) {
