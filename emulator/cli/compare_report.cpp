@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/trace_inputs.h"
+#include "emulator/cli/trace_time.h"
 #include "emulator/input/merge.h"
 #include "emulator/input/trace_dir.h"
 
@@ -21,10 +22,7 @@ HostInput host(const char *name, const std::string &trace, int64_t shift, Diagno
 uint64_t time_of(const std::string &mark, const std::string &trace) {
   NoDiagnostics reported_when_measured;
   const std::unique_ptr<EventSource> source = open_trace({{trace}}, reported_when_measured);
-  for (const CaptureMark &one : source->catalog().hosts.front().marks)
-    if (one.text == mark)
-      return one.time_ns;
-  throw Error(trace + " has no mark '" + mark + "': `ovnitrace info` lists its marks");
+  return mark_time(source->catalog(), mark, trace);
 }
 
 } // namespace

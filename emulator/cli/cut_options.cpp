@@ -5,6 +5,8 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
+#include <algorithm>
+
 namespace ovnitrace {
 
 namespace {
@@ -18,13 +20,34 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
   command.add_option_function<std::string>(name, set, what).type_name("TIME").group(kCutGroup);
 }
 
+/// Returns where `time` is, ns from the start of the trace.
+uint64_t place(const TraceTime &time, const char *option, const std::vector<TraceInput> &inputs) {
+  if (time.kind == TraceTime::Kind::since_start)
+    return time.ns;
+  const std::string &path = inputs.front().path;
+  const int64_t to_wall = about_trace(path).to_wall_ns;
+  if (time.is_wall() && to_wall == 0)
+    throw Error(path + " does not say when it was recorded: give a time from its start, as 1.5s",
+                kExitUsage);
+  NoDiagnostics reported_later;
+  const std::unique_ptr<EventSource> source = open_trace(inputs, reported_later);
+  const Catalog &catalog = source->catalog();
+  if (time.kind == TraceTime::Kind::of_mark) {
+    const uint64_t at = mark_time(catalog, time.mark(), path);
+    return at - std::min(at, catalog.begin);
+  }
+  return since_start(time, option,
+                     {int64_t(catalog.begin) + to_wall, int64_t(catalog.end) + to_wall});
+}
+
 } // namespace
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(
       command, kFrom.names, arguments.from,
       "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
-      "alone is in seconds), or a time of the clock: 14:03:07.5, @1732345678");
+      "alone is in seconds), a time of the clock: 14:03:07.5, @1732345678, or a mark: "
+      "mark:ready");
   if (with_end)
     add_time(command, kTo.names, arguments.to, "End of the part, given as for --from");
   add_cut_list(command, kPid.names, "PID", kTracePids, arguments.cut.pids,
@@ -37,21 +60,10 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end) {
 
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs) {
   Cut cut = arguments.cut;
-  WallRange range;
-  if (arguments.from.is_wall() || arguments.to.is_wall()) {
-    const int64_t to_wall = about_trace(inputs.front().path).to_wall_ns;
-    if (to_wall == 0)
-      throw Error(inputs.front().path + " does not say when it was recorded: give a time from its "
-                                        "start, as 1.5s",
-                  kExitUsage);
-    NoDiagnostics reported_later;
-    const std::unique_ptr<EventSource> source = open_trace(inputs, reported_later);
-    range = {int64_t(source->catalog().begin) + to_wall, int64_t(source->catalog().end) + to_wall};
-  }
   if (arguments.from.kind != TraceTime::Kind::not_given)
-    cut.from = since_start(arguments.from, "--from", range);
+    cut.from = place(arguments.from, "--from", inputs);
   if (arguments.to.kind != TraceTime::Kind::not_given)
-    cut.to = since_start(arguments.to, "--to", range);
+    cut.to = place(arguments.to, "--to", inputs);
   return cut;
 }
 

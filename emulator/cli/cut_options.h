@@ -29,7 +29,7 @@ void add_cut_list(App command, const std::string &name, const char *type, const 
       .group(kCutGroup);
 }
 
-/// The parsed options. A time by the clock needs the trace to become part of a Cut.
+/// The parsed options. A time by the clock, or at a mark, needs the trace to become part of a Cut.
 struct CutArguments {
   Cut cut = {}; ///< without the times
   TraceTime from = {}, to = {};
@@ -46,7 +46,8 @@ struct CutArguments {
 void add_cut_options(App command, CutArguments &arguments, bool with_end = true);
 
 /// Returns the cut of these traces; check_cut() says whether it fits. Opens the traces if a time is
-/// by the clock. Throws Error (usage) if they do not say when they were recorded.
+/// by the clock or at a mark. Throws Error if they do not say when they were recorded, or have no
+/// such mark.
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs);
 /// Returns the cut that the options ask for, for one trace. Throws Error.
 Cut cut_of(const CutArguments &arguments, const std::string &trace);

@@ -84,6 +84,8 @@ bool parse_trace_time(const std::string &text, TraceTime &time) {
   else if (text.starts_with('@') &&
            parse_seconds(std::string_view(text).substr(1), 9'000'000'000, time.ns))
     time.kind = TraceTime::Kind::of_epoch;
+  else if (text.starts_with(kMarkPrefix) && text.size() > kMarkPrefix.size())
+    time.kind = TraceTime::Kind::of_mark;
   else if (parse_time_of_day(text, time.ns))
     time.kind = TraceTime::Kind::of_day;
   return time.kind != TraceTime::Kind::not_given;
@@ -105,6 +107,14 @@ uint64_t since_start(const TraceTime &time, const char *option, const WallRange 
     return 0;
   throw Error(fmt::format("{} {} is before the trace, which is from {} to {}", option, time.text,
                           clock_text(trace.begin), clock_text(trace.end)));
+}
+
+uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path) {
+  for (const HostInfo &host : catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (mark.text == text)
+        return mark.time_ns;
+  throw Error(path + " has no mark '" + text + "': `ovnitrace info` lists its marks");
 }
 
 } // namespace ovnitrace

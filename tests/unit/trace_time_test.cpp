@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Times of a trace on the command line: from its start, and by the clock.
 #include "emulator/base/error.h"
+#include "emulator/cli/cut_options.h"
 #include "emulator/cli/trace_time.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -73,11 +76,35 @@ TEST_F(TraceTimes, BeforeTheTraceIsItsStartOrAnError) {
 }
 
 TEST_F(TraceTimes, AreNothingElse) {
-  for (const char *text : {"", "x", "24:00", "12:60", "12:00:60", "12", "12:", ":12", "12:00:",
-                           "1.5:00", "@", "@x", "@1.", "12:00:00.x", "-12:00", "12:00:00:00"}) {
+  for (const char *text :
+       {"", "x", "24:00", "12:60", "12:00:60", "12", "12:", ":12", "12:00:", "1.5:00", "@", "@x",
+        "@1.", "12:00:00.x", "-12:00", "12:00:00:00", "mark", "mark:"}) {
     TraceTime time;
     const bool is_time = parse_trace_time(text, time);
     EXPECT_EQ(is_time, std::string(text) == "12") << text; // seconds from the start
+  }
+}
+
+TEST_F(TraceTimes, AMarkIsNamedByItsText) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "marks": [{"time_ns": 1200, "text": "go"},
+                                         {"time_ns": 1300, "text": "at 5: end"},
+                                         {"time_ns": 1400, "text": "go"}]})");
+  trace.cpu(0).at(1000).start().at(2000).stop();
+  trace.write();
+  CutArguments arguments;
+  ASSERT_TRUE(parse_trace_time("mark:go", arguments.from));
+  ASSERT_TRUE(parse_trace_time("mark:at 5: end", arguments.to));
+  const Cut cut = cut_of(arguments, dir.path());
+  EXPECT_EQ(cut.from, 200u) << "the first one";
+  EXPECT_EQ(cut.to, 300u);
+  ASSERT_TRUE(parse_trace_time("mark:gone", arguments.to));
+  try {
+    cut_of(arguments, dir.path());
+    ADD_FAILURE() << "there is no such mark";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), dir.path() + " has no mark 'gone': `ovnitrace info` lists its marks");
   }
 }
 
