@@ -279,6 +279,7 @@ void Explainer::note_block(const Slice &slice) {
         Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
+  locks_.block(slice.thread, slice.stack);
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
   if (woken.block.reason == FTRACE_OFFCPU_DISK && is_of_program(woken.waker))
     woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread, and for no disk

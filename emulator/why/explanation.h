@@ -65,6 +65,7 @@ struct LockSum {
   uint64_t ns = 0, max = 0;
 
   std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
+  uint32_t max_stack = kNone; ///< where it blocked in the longest wait; kNone: not known
 };
 
 /// Why the state of a thread is not known. With `no_region`, nothing is missing: nobody asked.

@@ -250,6 +250,7 @@ private:
   Json locks() const {
     Json all = Json::array();
     for (const Lock &lock : locks_of(catalog_, why_)) {
+      const std::string at = longest_wait_at(lock, input_.stacks);
       Json waits = Json::array();
       for (const LockSum *sum : lock.parts)
         waits.push_back({{"tid", catalog_.threads[sum->thread].tid},
@@ -263,6 +264,7 @@ private:
       all.push_back({{"futex", lock.futex},
                      {"pid", lock.pid},
                      {"pi", lock.inherits},
+                     {"max_at", at.empty() ? Json() : Json(at)},
                      {"count", lock.count},
                      {"gave_up", lock.gave_up},
                      {"ns", lock.ns},

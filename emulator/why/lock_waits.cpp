@@ -12,7 +12,7 @@ void LockWaits::event(const Event &event) {
   switch (event.kind) {
   case FTrace_EVT_mutex_wait:
     if (event.thread != kNone)
-      waits_[event.thread] = {event.time, event.par2, Culprit(Culprit::Kind::nobody)};
+      waits_[event.thread] = {event.time, event.par2, Culprit(Culprit::Kind::nobody), kNone};
     return;
   case FTrace_EVT_mutex_lock:
     if (event.thread != kNone)
@@ -41,7 +41,10 @@ void LockWaits::end_wait(const Event &event) {
   sum.inherits |= how == 0;
   sum.count++;
   sum.ns += length;
-  sum.max = std::max(sum.max, length);
+  if (sum.count == 1 || length > sum.max) {
+    sum.max = length;
+    sum.max_stack = wait.stack;
+  }
   sum.gave_up += (how & FTRACE_FUTEX_GAVE_UP) != 0;
 }
 

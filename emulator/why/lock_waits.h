@@ -22,6 +22,8 @@ public:
   void event(const Event &event);
   /// Notes who wakes a thread.
   void wake(uint32_t thread, Culprit waker) { waits_[thread].waker = waker; }
+  /// Notes the stack of a thread that was blocked.
+  void block(uint32_t thread, uint32_t stack) { waits_[thread].stack = stack; }
   /// Returns all sums, most time first, and clears them.
   std::vector<LockSum> take();
 
@@ -30,7 +32,8 @@ private:
   struct Wait {
     uint64_t since = kNot; ///< ns
     uint32_t futex = 0;
-    Culprit waker = {}; ///< the last one since then
+    Culprit waker = {};     ///< the last one since then
+    uint32_t stack = kNone; ///< of the last block since then
   };
 
   void end_wait(const Event &event);

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/locks.h"
 
+#include "emulator/why/blocked_at.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 namespace ovnitrace {
+
+std::string longest_wait_at(const Lock &lock, const Stacks &stacks) {
+  const std::vector<std::string> functions =
+      blocked_at(stacks.of_host(lock.host), lock.max_stack, 1);
+  return functions.empty() ? "" : functions.front();
+}
 
 std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Lock> by_key;
@@ -18,7 +26,11 @@ std::vector<Lock> locks_of(const Catalog &catalog, const Explanation &why) {
     lock.count += sum.count;
     lock.gave_up += sum.gave_up;
     lock.ns += sum.ns;
-    lock.max = std::max(lock.max, sum.max);
+    lock.host = thread.host;
+    if (lock.parts.empty() || sum.max > lock.max) {
+      lock.max = sum.max;
+      lock.max_stack = sum.max_stack;
+    }
     lock.threads.insert(sum.thread);
     lock.parts.push_back(&sum);
   }

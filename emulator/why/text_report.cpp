@@ -142,14 +142,16 @@ const LockSum &longest_ender(const Lock &lock) {
 }
 
 std::string lock_table(const WhyInput &input, const WhyOptions &options) {
-  Table table({"FUTEX", "PROCESS", "MOST TIME ENDED BY", "THREADS", "WAITS", "TIME", "MAX"}, 3);
   const std::vector<Lock> locks = locks_of(input.catalog, input.why);
   for (size_t n = 0; n < locks.size() && n < most_of(options, kMostLocks); n++) {
     const Lock &lock = locks[n];
-    table.add({fmt::format("{:#x}{}", lock.futex, lock.inherits ? " (PI)" : ""),
-               std::to_string(lock.pid), lock_waker_text(input, longest_ender(lock)),
-               human_count(lock.threads.size()), human_count(lock.count), human_duration(lock.ns),
-               human_duration(lock.max)});
+    Table::Row row{fmt::format("{:#x}{}", lock.futex, lock.inherits ? " (PI)" : ""),
+                   std::to_string(lock.pid), lock_waker_text(input, longest_ender(lock))};
+    if (has_stacks)
+      row.push_back(longest_wait_at(lock, input.stacks));
+    row.insert(row.end(), {human_count(lock.threads.size()), human_count(lock.count),
+                           human_duration(lock.ns), human_duration(lock.max)});
+    table.add(std::move(row));
   }
   return table.empty() ? ""
                        : "\nWaits for futexes, by the low half of their address:\n" +
@@ -175,6 +177,14 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     text += '\n' + group_table(input, options);
   else if (threads.size() > 1 || options.sort == "latency")
     text += '\n' + times_table(input, options);
+  const bool has_stacks = std::any_of(locks.begin(), locks.end(),
+                                      [](const Lock &lock) { return lock.max_stack != kNone; });
+  Table::Row head{"FUTEX", "PROCESS", "MOST TIME ENDED BY"};
+  if (has_stacks)
+    head.push_back("LONGEST WAIT AT");
+  const size_t left = head.size();
+  head.insert(head.end(), {"THREADS", "WAITS", "TIME", "MAX"});
+  Table table(std::move(head), left);
   text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
                      [&](const LongWait &wait) { return wait_line(input, wait); });
   text += long_waits("The waits during which a CPU was idle longest", input.why.idle_waits, options,

@@ -191,6 +191,35 @@ TEST_F(WhyWakers, OnlyAPriorityInheritanceFutexIsMarkedSo) {
   EXPECT_EQ(text.find("0x1000 (PI)"), text.npos) << text;
 }
 
+TEST_F(WhyWakers, AFutexHasTheFunctionOfItsLongestWait) {
+  trace.json(R"({"format": "ovnitrace", "version": 1, "machine": "x86_64", "all_threads": true,
+                 "options": {"stacks": "kernel,user"},
+                 "stack_files": [{"path": "/usr/lib/libc.so.6"}, {"path": "/opt/app"}],
+                 "stack_frames": [{"file": 0, "function": "pthread_mutex_lock", "offset": 1},
+                                  {"file": 1, "function": "push", "offset": 2},
+                                  {"file": 1, "function": "pop", "offset": 3}],
+                 "stacks": [{"user": [0, 1]}, {"user": [0, 2]}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 10, "a").id(2, 22, 10, "b").dispatch(1);
+  const auto wait = [&](uint64_t from, uint64_t to, uint32_t futex, uint32_t stack) {
+    cpu.at(from).record(FTrace_EVT_mutex_wait, 1, futex).record(FTrace_EXT_stack, 1, stack);
+    block(cpu, 1, kFutex, 22).dispatch(2).at(to).activate(1, 22).epilogue(2, 11).dispatch(1);
+    cpu.record(FTrace_EVT_mutex_lock, 1, futex | FTRACE_FUTEX_PLAIN);
+  };
+  wait(100, 150, 0x1000, 1);
+  wait(200, 290, 0x1000, 2);
+  wait(300, 320, 0x1000, 1);
+  cpu.at(400).record(FTrace_EVT_mutex_wait, 1, 0x2000).at(405);
+  cpu.record(FTrace_EVT_mutex_lock, 1, 0x2000 | FTRACE_FUTEX_PLAIN).at(500).stop();
+  explain_all();
+  const std::string text = why_text(input());
+  EXPECT_NE(
+      text.find("\n0x1000  10       b (22)                    pop                    1      3 "),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(report()["locks"][0]["max_at"], "pop");
+  EXPECT_TRUE(report()["locks"][1]["max_at"].is_null());
+}
+
 TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
   const auto wait = [&](uint64_t from, uint64_t to, uint32_t futex) {
