@@ -84,8 +84,8 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   const Catalog &catalog = source->catalog();
   const Cut cut =
       arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
-  const Explanation explanation = explain(*source, cut, started_thread(about, catalog));
-  const Stacks stacks(source->catalog(), sink);
+  const Stacks stacks(catalog, sink);
+  const Explanation explanation = explain(*source, cut, started_thread(about, catalog), &stacks);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};
   if (arguments.json)

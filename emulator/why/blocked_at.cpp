@@ -47,6 +47,16 @@ std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, s
   return functions;
 }
 
+bool is_page_fault(const StackTable &stacks, uint32_t number) {
+  constexpr std::array<std::string_view, 3> names = {"exc_page_fault", "asm_exc_page_fault",
+                                                     "do_page_fault"}; // x86, x86, arm64
+  const std::span<const uint32_t> frames = stacks.frames(number);
+  return std::any_of(frames.begin(), frames.end(), [&](uint32_t index) {
+    const StackFrame &frame = stacks.frame(index);
+    return frame.kernel && std::find(names.begin(), names.end(), frame.function) != names.end();
+  });
+}
+
 std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number) {
   std::vector<std::string> functions;
   for (const uint32_t index : stacks.frames(number))

@@ -17,6 +17,9 @@ namespace ovnitrace {
 /// the scheduler. Empty if the stack does not exist.
 std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, size_t depth);
 
+/// Returns whether the kernel's part of a stack has the handler of page faults.
+bool is_page_fault(const StackTable &stacks, uint32_t number);
+
 /// Returns all functions of a stack, from the innermost outward.
 std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number);
 

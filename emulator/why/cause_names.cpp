@@ -29,7 +29,7 @@ std::string block_name(const WhyInput &input, Block block) {
 }
 
 std::string block_name(const std::string &machine, Block block) {
-  const std::string call(call_name(machine, block.call));
+  const std::string call(block.page_fault ? "page fault" : call_name(machine, block.call));
   const std::string name = call.empty() ? "call not known" : call;
   switch (block.reason) {
   case FTRACE_OFFCPU_DISK:

@@ -3,6 +3,7 @@
 
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
+#include "emulator/why/blocked_at.h"
 #include "emulator/why/wait_kind.h"
 
 #include <ovnitrace/control.h>
@@ -21,8 +22,9 @@ bool is_seen(ThreadState state) {
 
 } // namespace
 
-Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program)
-    : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
+Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program, const Stacks *stacks)
+    : catalog_(catalog),
+      stacks_(stacks), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), served_(catalog.cpus.size()),
       locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
@@ -273,13 +275,16 @@ bool Explainer::is_of_program(Culprit waker) const {
 void Explainer::note_block(const Slice &slice) {
   Woken &woken = woken_[slice.thread];
   woken.block = {slice.call, slice.reason};
+  woken.block.page_fault =
+      stacks_ && slice.call == FTRACE_CALL_NONE &&
+      is_page_fault(stacks_->of_thread(catalog_.threads[slice.thread]), slice.stack);
   woken.stack = slice.stack;
+  locks_.block(slice.thread, slice.stack);
   if (!slice.ends)
     woken.waker =
         Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            is_sleep(call_name(catalog_, slice.thread, slice.call)))
-  locks_.block(slice.thread, slice.stack);
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
   if (woken.block.reason == FTRACE_OFFCPU_DISK && is_of_program(woken.waker))
     woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread, and for no disk
@@ -368,9 +373,9 @@ Explanation Explainer::finish() {
   return std::move(all_);
 }
 
-Explanation explain(EventSource &source, const Cut &cut, uint32_t program) {
+Explanation explain(EventSource &source, const Cut &cut, uint32_t program, const Stacks *stacks) {
   check_cut(cut, source.catalog());
-  Explainer explainer(source.catalog(), cut, program);
+  Explainer explainer(source.catalog(), cut, program, stacks);
   Cut whole;
   whole.to = cut.to;
   replay_slices(source, whole, explainer);

@@ -2,6 +2,7 @@
 // Makes an Explanation from slices.
 #pragma once
 
+#include "emulator/input/stacks.h"
 #include "emulator/slices/idle_watch.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
@@ -26,8 +27,10 @@ namespace ovnitrace {
 class Explainer final : public SliceSink, private CpuHolders::Taker {
 public:
   /// REQUIRES: check_cut() accepts `cut`. `program`: the main thread of a program that ovnitrace
-  /// started, or kNone. Its wait for the start of the capture is left out.
-  Explainer(const Catalog &catalog, const Cut &cut, uint32_t program);
+  /// started, or kNone. Its wait for the start of the capture is left out. `stacks`: to tell page
+  /// faults apart; borrowed, may be null.
+  Explainer(const Catalog &catalog, const Cut &cut, uint32_t program,
+            const Stacks *stacks = nullptr);
 
   void on_event(const Event &event, const System &system) override;
   void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
@@ -82,6 +85,7 @@ private:
   void add_recorded(uint64_t until);
 
   const Catalog &catalog_;
+  const Stacks *stacks_;
   Explanation all_;
   const uint64_t from_; ///< ns: start of the range
   CpuHolders holders_;
@@ -109,6 +113,7 @@ private:
 
 /// Explains a whole trace, without the wait of `program` for its start (see Explainer). Throws
 /// Error if check_cut() refuses the cut.
-Explanation explain(EventSource &source, const Cut &cut, uint32_t program = kNone);
+Explanation explain(EventSource &source, const Cut &cut, uint32_t program = kNone,
+                    const Stacks *stacks = nullptr);
 
 } // namespace ovnitrace

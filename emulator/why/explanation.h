@@ -29,6 +29,7 @@ struct WaitSum {
 struct Block {
   uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call
   uint8_t reason = kNotKnown;          ///< enum ftrace_offcpu_reason
+  bool page_fault = false;             ///< the stack shows one; the call is none
   auto operator<=>(const Block &) const = default;
 };
 
@@ -40,7 +41,8 @@ struct BlockSum {
   uint64_t ns = 0, count = 0;
 
   std::array<uint32_t, 4> key() const {
-    return {thread, uint32_t(block.call) << 8 | block.reason, stack, waker.code()};
+    return {thread, uint32_t(block.page_fault) << 24 | uint32_t(block.call) << 8 | block.reason,
+            stack, waker.code()};
   }
 };
 
@@ -63,9 +65,9 @@ struct LockSum {
   Culprit waker = {};    ///< nobody: the thread did not block
   uint64_t count = 0, gave_up = 0;
   uint64_t ns = 0, max = 0;
+  uint32_t max_stack = kNone; ///< where it blocked in the longest wait; kNone: not known
 
   std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
-  uint32_t max_stack = kNone; ///< where it blocked in the longest wait; kNone: not known
 };
 
 /// Why the state of a thread is not known. With `no_region`, nothing is missing: nobody asked.

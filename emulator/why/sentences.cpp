@@ -211,6 +211,8 @@ private:
     if (block.call == FTRACE_CALL_UNKNOWN)
       return block.reason == FTRACE_OFFCPU_DISK ? "on the disk" : "in calls that are not known";
     const std::string name = block_name(input_, block);
+    if (block.page_fault)
+      return "in page faults" + name.substr(std::string_view("page fault").size());
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
                                               : "in " + name;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: who ended a block, and how that is said.
+#include "emulator/why/wait_lines.h"
 #include "tests/unit/support/why_rig.h"
 
 #include <set>
@@ -218,6 +219,40 @@ TEST_F(WhyWakers, AFutexHasTheFunctionOfItsLongestWait) {
       << text;
   EXPECT_EQ(report()["locks"][0]["max_at"], "pop");
   EXPECT_TRUE(report()["locks"][1]["max_at"].is_null());
+}
+
+TEST_F(WhyWakers, ABlockInAPageFaultIsNamedIfItsStackShowsIt) {
+  trace.json(R"({"format": "ovnitrace", "version": 1, "machine": "x86_64", "all_threads": true,
+                 "options": {"stacks": "kernel,user"},
+                 "stack_files": [{"path": "/opt/app"}],
+                 "stack_frames": [{"kernel": true, "function": "filemap_fault"},
+                                  {"kernel": true, "function": "asm_exc_page_fault"},
+                                  {"kernel": true, "function": "worker_thread"},
+                                  {"file": 0, "function": "scan", "offset": 2}],
+                 "stacks": [{"kernel": [0, 1], "user": [3]}, {"kernel": [2]}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 22, 22, "b").dispatch(1);
+  const auto sleep = [&](uint64_t from, uint32_t call, uint32_t stack) {
+    cpu.at(from).record(FTrace_EXT_stack, 1, stack);
+    block(cpu, 1, call, 22, FTRACE_OFFCPU_DISK)
+        .dispatch(2)
+        .at(from + 50)
+        .activate(1, 22, FTRACE_WAKER_NMI);
+    cpu.epilogue(2, 11).dispatch(1);
+  };
+  sleep(100, FTRACE_CALL_NONE, 1);
+  sleep(200, FTRACE_CALL_NONE, 2);
+  sleep(300, kRead, 1);
+  cpu.at(400).stop();
+  explain_all();
+  std::set<std::string> causes;
+  const json all = thread(report(), 11);
+  for (const json &block : all["blocked"])
+    causes.insert(block["cause"]);
+  EXPECT_EQ(causes,
+            (std::set<std::string>{"page fault (disk)", "no system call (disk)", "read (disk)"}));
+  EXPECT_EQ(
+      block_line(input(), why.longest_blocks[0]),
+      "app (11) was blocked 50 ns from 0.000000 s (page fault (disk)): woken by an interrupt");
 }
 
 TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {

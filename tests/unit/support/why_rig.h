@@ -43,9 +43,9 @@ protected:
   void explain_all(const Cut &cut = {}) {
     trace.write();
     source = open_trace({{dir.path()}}, sink);
-    why = explain(*source, cut);
-    info = read_trace_info(dir.path(), sink);
     stacks.emplace(source->catalog(), sink);
+    why = explain(*source, cut, kNone, &*stacks);
+    info = read_trace_info(dir.path(), sink);
   }
   WhyInput input() { return {path, info, source->catalog(), *stacks, why}; }
   nlohmann::json report() {
