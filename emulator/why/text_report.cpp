@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/base/comma_list.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
+#include "emulator/slices/interrupts.h"
 #include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
@@ -113,6 +115,35 @@ std::string idle_lines(const WhyInput &input) {
   return known ? '\n' + idle_text(known, idle) : "";
 }
 
+/// Returns whether the capture left out a family of events, as far as the trace says.
+bool lacks(const TraceInfo &info, const char *family) {
+  const std::vector<std::string> families = comma_list(info.families);
+  return !info.families.empty() &&
+         std::find(families.begin(), families.end(), family) == families.end();
+}
+
+/// Names the options of the capture that would say more about what was long.
+std::string option_lines(const WhyInput &input) {
+  ThreadTime sum;
+  uint64_t idle_known = 0, by_interrupts = 0;
+  for (const ThreadTime &time : input.why.threads) {
+    sum.add(time);
+    idle_known += time.idle_known;
+  }
+  for (const BlockSum &block : input.why.blocks)
+    if (block.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)))
+      by_interrupts += block.ns;
+  const auto is_long = [](uint64_t ns, uint64_t of) { return ns >= 10'000'000 && ns >= of / 10; };
+  std::string text;
+  if (!idle_known && lacks(input.info, "power") && !input.info.all_threads &&
+      is_long(sum.waiting, sum.running + sum.waiting))
+    text += "Not known: whether a CPU was idle while threads waited. Record with -a or --filter "
+            "+power.\n";
+  if (lacks(input.info, "irq") && is_long(by_interrupts, sum.blocked))
+    text += "Not known: which interrupts woke threads. Record with --filter +irq.\n";
+  return text.empty() ? text : '\n' + text;
+}
+
 std::string unseen_line(const WhyInput &input) {
   const bool some =
       std::any_of(input.why.held.begin(), input.why.held.end(),
@@ -143,6 +174,14 @@ const LockSum &longest_ender(const Lock &lock) {
 
 std::string lock_table(const WhyInput &input, const WhyOptions &options) {
   const std::vector<Lock> locks = locks_of(input.catalog, input.why);
+  const bool has_stacks = std::any_of(locks.begin(), locks.end(),
+                                      [](const Lock &lock) { return lock.max_stack != kNone; });
+  Table::Row head{"FUTEX", "PROCESS", "MOST TIME ENDED BY"};
+  if (has_stacks)
+    head.push_back("LONGEST WAIT AT");
+  const size_t left = head.size();
+  head.insert(head.end(), {"THREADS", "WAITS", "TIME", "MAX"});
+  Table table(std::move(head), left);
   for (size_t n = 0; n < locks.size() && n < most_of(options, kMostLocks); n++) {
     const Lock &lock = locks[n];
     Table::Row row{fmt::format("{:#x}{}", lock.futex, lock.inherits ? " (PI)" : ""),
@@ -168,7 +207,7 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
   text += head(input, threads);
   const TimeNode tree = time_tree(input, options.depth);
   text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_lines(input) +
-          unseen_line(input);
+          option_lines(input) + unseen_line(input);
   if (const std::string lengths =
           lengths_text(tree, most_of(options, kMostCauses), options.columns);
       !lengths.empty())
@@ -177,14 +216,6 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     text += '\n' + group_table(input, options);
   else if (threads.size() > 1 || options.sort == "latency")
     text += '\n' + times_table(input, options);
-  const bool has_stacks = std::any_of(locks.begin(), locks.end(),
-                                      [](const Lock &lock) { return lock.max_stack != kNone; });
-  Table::Row head{"FUTEX", "PROCESS", "MOST TIME ENDED BY"};
-  if (has_stacks)
-    head.push_back("LONGEST WAIT AT");
-  const size_t left = head.size();
-  head.insert(head.end(), {"THREADS", "WAITS", "TIME", "MAX"});
-  Table table(std::move(head), left);
   text += long_waits("The longest waits for a CPU", input.why.longest_waits, options,
                      [&](const LongWait &wait) { return wait_line(input, wait); });
   text += long_waits("The waits during which a CPU was idle longest", input.why.idle_waits, options,

@@ -255,6 +255,24 @@ TEST_F(WhyWakers, ABlockInAPageFaultIsNamedIfItsStackShowsIt) {
       "app (11) was blocked 50 ns from 0.000000 s (page fault (disk)): woken by an interrupt");
 }
 
+TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
+  constexpr const char *kIdle = "Not known: whether a CPU was idle while threads waited. ";
+  constexpr const char *kInterrupt = "Not known: which interrupts woke threads. ";
+  for (const std::string families : {"sched", "sched,irq,power", ""}) {
+    trace = test::TraceBuilder(dir.path());
+    trace.json(R"({"version": 1, "machine": "x86_64", "options": {"families": ")" + families +
+               "\"}}");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+    block(cpu.at(1000), 1, kEpollWait, 22).dispatch(2).at(20'000'000);
+    cpu.activate(1, 22, FTRACE_WAKER_HARDIRQ).at(40'000'000).epilogue(2, 11).dispatch(1);
+    cpu.at(50'000'000).stop();
+    explain_all();
+    const std::string text = why_text(input());
+    EXPECT_EQ(text.find(kIdle) != text.npos, families == "sched") << text;
+    EXPECT_EQ(text.find(kInterrupt) != text.npos, families == "sched") << text;
+  }
+}
+
 TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 10, "a").dispatch(1);
   const auto wait = [&](uint64_t from, uint64_t to, uint32_t futex) {
