@@ -248,9 +248,11 @@ private:
       }
       text_ += fmt::format(" {}: {}\n", info.label, info.meaning);
     }
-    if (style_ == TextStyle::plain)
-      text_ +=
-          std::string(1, kMixed) + " ran or waited for a CPU for less than half of the column\n";
+    text_ +=
+        style_ == TextStyle::plain
+            ? std::string(1, kMixed) + " ran or waited for a CPU for less than half of the column\n"
+            : std::string(kEighths[3]) +
+                  " the height of Running, or of the longest wait, is its share of the column\n";
     if (!figure_.path_of.empty())
       put_path_legend();
     put_mark_legend();

@@ -282,6 +282,10 @@ TEST_F(Plot, TextInColoursDividesAColumn) {
       << text;
   EXPECT_NE(text_of(drawn, TextStyle::indexed).find("\x1b[38;5;36m\x1b[48;5;166m▅"),
             std::string::npos);
+  EXPECT_NE(text.find("\n▃ the height of Running, or of the longest wait, is its share of the "
+                      "column\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(PlotAxis, HasRoundMarksInTheRange) {
