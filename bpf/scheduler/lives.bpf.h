@@ -120,13 +120,14 @@ TWIN_PROG("tp_btf/sched_process_exec", on_exec, 2, struct task_struct *p, int ol
 	return 0;
 }
 
-/* A thread that renames itself, however often, is recorded once: when it leaves its CPU, under the
- * name that it has then. */
-static __noinline int log_own_rename(struct task_struct *p, __u32 tid)
+/* A thread that renames itself, however often, is recorded once: when it leaves its CPU, at `now`,
+ * under the name that it has then. */
+static __noinline int log_own_rename(struct task_struct *p, __u32 tid, __u64 now)
 {
 	struct life_record r;
 
 	life_fill(&r, LIFE_RENAME, p, 0);
+	r.time = now; /* what it does from then on, it does under this name */
 	r.tid = tid;
 	life_send(&r);
 	return 0;

@@ -264,7 +264,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	if (unlikely((word >> SCHED_REASON_SHIFT & 15) == FTRACE_OFFCPU_DEAD))
 		log_death((void *)argument(ctx, 1), tid);
 	else if (unlikely(s->renamed))
-		log_own_rename((void *)argument(ctx, 1), tid);
+		log_own_rename((void *)argument(ctx, 1), tid, now);
 	else
 		return 0;
 	s->renamed = 0;

@@ -2,6 +2,7 @@
 #include "emulator/off_cpu/off_cpu_times.h"
 
 #include "emulator/format/call_names.h"
+#include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ void OffCpuTimes::on_slice(const Slice &slice) {
              .stack = known ? slice.stack : kNone,
              .waits = !blocked};
   if (blocked)
-    key.block = {slice.call, slice.reason};
+    key.block = {slice.call, slice.reason, is_page_fault(&stacks_, thread, slice)};
   else
     key.wait = wait_kind(slice.state, slice.reason);
   Sum &sum = sums_[key];

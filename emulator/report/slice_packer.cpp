@@ -104,7 +104,10 @@ uint64_t SlicePacker::call_number(const Slice &slice) {
   const uint32_t host = catalog_.threads[slice.thread].host;
   const auto [it, added] = known_calls_.try_emplace({host, slice.stack, slice.call}, 0);
   if (added)
-    it->second = number_of(call_name(catalog_, slice.thread, slice.call), place_of(slice));
+    it->second = number_of(is_page_fault(stacks_, catalog_.threads[slice.thread], slice)
+                               ? kPageFault
+                               : call_name(catalog_, slice.thread, slice.call),
+                           place_of(slice));
   return it->second;
 }
 

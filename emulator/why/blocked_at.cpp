@@ -3,6 +3,8 @@
 
 #include "emulator/symbols/c_library.h"
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -47,12 +49,15 @@ std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, s
   return functions;
 }
 
-bool is_page_fault(const StackTable &stacks, uint32_t number) {
+bool is_page_fault(const Stacks *stacks, const ThreadInfo &thread, const Slice &slice) {
+  if (!stacks || slice.call != FTRACE_CALL_NONE)
+    return false;
   constexpr std::array<std::string_view, 3> names = {"exc_page_fault", "asm_exc_page_fault",
                                                      "do_page_fault"}; // x86, x86, arm64
-  const std::span<const uint32_t> frames = stacks.frames(number);
+  const StackTable &table = stacks->of_thread(thread);
+  const std::span<const uint32_t> frames = table.frames(slice.stack);
   return std::any_of(frames.begin(), frames.end(), [&](uint32_t index) {
-    const StackFrame &frame = stacks.frame(index);
+    const StackFrame &frame = table.frame(index);
     return frame.kernel && std::find(names.begin(), names.end(), frame.function) != names.end();
   });
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "emulator/input/stacks.h"
+#include "emulator/slices/slice.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
@@ -17,8 +19,12 @@ namespace ovnitrace {
 /// the scheduler. Empty if the stack does not exist.
 std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, size_t depth);
 
-/// Returns whether the kernel's part of a stack has the handler of page faults.
-bool is_page_fault(const StackTable &stacks, uint32_t number);
+/// The name of a block in no system call, but in a page fault.
+inline constexpr std::string_view kPageFault = "page fault";
+
+/// Returns whether a slice is blocked in a page fault: in no system call, and its stack has the
+/// kernel's handler of page faults. False if `stacks` is null.
+bool is_page_fault(const Stacks *stacks, const ThreadInfo &thread, const Slice &slice);
 
 /// Returns all functions of a stack, from the innermost outward.
 std::vector<std::string> functions_of(const StackTable &stacks, uint32_t number);

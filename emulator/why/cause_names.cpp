@@ -4,6 +4,7 @@
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/summary/names.h"
+#include "emulator/why/blocked_at.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -29,7 +30,7 @@ std::string block_name(const WhyInput &input, Block block) {
 }
 
 std::string block_name(const std::string &machine, Block block) {
-  const std::string call(block.page_fault ? "page fault" : call_name(machine, block.call));
+  const std::string call(block.page_fault ? kPageFault : call_name(machine, block.call));
   const std::string name = call.empty() ? "call not known" : call;
   switch (block.reason) {
   case FTRACE_OFFCPU_DISK:

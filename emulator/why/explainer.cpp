@@ -275,9 +275,7 @@ bool Explainer::is_of_program(Culprit waker) const {
 void Explainer::note_block(const Slice &slice) {
   Woken &woken = woken_[slice.thread];
   woken.block = {slice.call, slice.reason};
-  woken.block.page_fault =
-      stacks_ && slice.call == FTRACE_CALL_NONE &&
-      is_page_fault(stacks_->of_thread(catalog_.threads[slice.thread]), slice.stack);
+  woken.block.page_fault = is_page_fault(stacks_, catalog_.threads[slice.thread], slice);
   woken.stack = slice.stack;
   locks_.block(slice.thread, slice.stack);
   if (!slice.ends)

@@ -5,6 +5,7 @@
 #include "emulator/base/printable.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
+#include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/subject.h"
 
@@ -212,7 +213,7 @@ private:
       return block.reason == FTRACE_OFFCPU_DISK ? "on the disk" : "in calls that are not known";
     const std::string name = block_name(input_, block);
     if (block.page_fault)
-      return "in page faults" + name.substr(std::string_view("page fault").size());
+      return "in page faults" + name.substr(kPageFault.size());
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
                                               : "in " + name;
   }
@@ -237,8 +238,8 @@ private:
       const Parts &of_name = threads[most.text];
       const Part thread = of_name.largest();
       const std::string them = several_ ? "them" : "it";
-      if (thread.text == "nobody yet")
-        return ", and nobody has woken " + them;
+      if (thread.text == "nobody yet") // a long wait for the next request may be one of many
+        return all.count() == 1 ? ", and nobody has woken " + them : "";
       if (thread.text == "not known")
         return "; who woke " + them + " is not known";
       if (of_name.count() == 1)
@@ -283,6 +284,8 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
   std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
+    if (sum.kind == WaitKind::throttling) // whoever ran then, no CPU would have helped
+      continue;
     const uint32_t host = catalog.threads[sum.thread].host;
     const bool traced = sum.holder.kind() == Culprit::Kind::thread;
     if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced)

@@ -126,6 +126,18 @@ TEST_F(Threads, ThatRenameThemselvesAllTheTimeFloodNothing) {
   EXPECT_LT(reported.records, 100'000u) << "a name is two records";
 }
 
+TEST_F(Threads, ABlockHasTheNameThatTheThreadGaveItselfBefore) {
+  record({installed("renames"), "3", "asleep"});
+  const Outcome folded =
+      run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
+  for (const long n : {1, 2, 3}) {
+    const std::string stack = fmt::format("sleep{0};sleep{0};[clock_nanosleep] ", n);
+    const size_t at = folded.out.find(stack);
+    ASSERT_NE(at, std::string::npos) << folded.out;
+    EXPECT_GE(std::stol(folded.out.substr(at + stack.size())), n * 10'000'000) << folded.out;
+  }
+}
+
 TEST_F(Threads, ThatAreRenamedAllTheTimeFloodNothing) {
   record({installed("renames"), "100000", "other"});
   const TraceRecord reported = read_trace_json(trace());

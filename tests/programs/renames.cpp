@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // renames COUNT [other]: gives itself two names in turn so often, then the name "last". With
-// "other", a thread of its own that sleeps gets them.
+// "other", a thread of its own that sleeps gets them. renames COUNT asleep: has the names "sleep1",
+// "sleep2" and so on, and sleeps 10 ms under the first, 20 ms under the second and so on.
 #include <semaphore.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -30,6 +31,13 @@ int main(int argc, char **argv) {
     for (long n = 0; n < count; n++)
       rename_itself(n % 2 ? "odd" : "even");
     rename_itself("last");
+    return 0;
+  }
+  if (argv[2] == std::string("asleep")) {
+    for (long n = 1; n <= count; n++) {
+      rename_itself(("sleep" + std::to_string(n)).c_str());
+      usleep(useconds_t(n) * 10'000);
+    }
     return 0;
   }
   sem_t named, ready;

@@ -42,6 +42,8 @@ public:
   std::map<uint32_t, std::vector<Slice>> slices;
 };
 
+constexpr uint16_t kRead = FTRACE_CALL_NATIVE + 0;
+
 class PageReport : public ::testing::Test {
 protected:
   PageReport() : trace(dir.path()) {}
@@ -69,11 +71,11 @@ protected:
   }
 
   /// Context 1 blocks in read, called from a stack, until it is woken and runs again.
-  static void block_in_read(test::ChunkBuilder &cpu, uint64_t from, uint64_t to, uint32_t stack) {
-    constexpr uint16_t kRead = FTRACE_CALL_NATIVE + 0;
+  static void block_in(uint16_t call, test::ChunkBuilder &cpu, uint64_t from, uint64_t to,
+                       uint32_t stack) {
     cpu.at(from).record(FTrace_EXT_stack, 1, stack);
-    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kRead), 1,
-               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kRead));
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(call), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(call));
     cpu.at(to).activate(1, 0).dispatch(1);
   }
 
@@ -120,7 +122,7 @@ TEST_F(PageReport, EachSliceHasItsReasonAndTheOtherThread) {
 TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
   for (const uint32_t stack : {1u, 2u, 3u}) // 3: there is none
-    block_in_read(cpu, 1000 + 200 * stack, 1100 + 200 * stack, stack);
+    block_in(kRead, cpu, 1000 + 200 * stack, 1100 + 200 * stack, stack);
   cpu.at(2000).stop();
   trace
       .json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
@@ -138,6 +140,26 @@ TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
   EXPECT_EQ(packed.header["calls"], json::parse(R"(["read", "read", "read"])"));
   EXPECT_EQ(packed.header["places"],
             json::parse(R"(["f a.c:7 < main", "read < [frames missing] < main", ""])"));
+}
+
+TEST_F(PageReport, ABlockInAPageFaultIsNamedAsInWhy) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
+  for (const uint32_t stack : {1u, 2u})
+    block_in(FTRACE_CALL_NONE, cpu, 1000 + 200 * stack, 1100 + 200 * stack, stack);
+  cpu.at(2000).stop();
+  trace
+      .json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
+    "options": {"stacks": "kernel"}, "stack_frames": [
+      {"kernel": true, "function": "exc_page_fault"}, {"kernel": true, "function": "kthread"}],
+    "stacks": [{"kernel": [0]}, {"kernel": [1]}]})json")
+      .write();
+  const Stacks stacks(open_trace({{dir.path()}}, sink)->catalog(), sink);
+  const std::string file = out / "page.html";
+  write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+               {.place = file, .stacks = &stacks});
+  std::ifstream in(file);
+  const PackedPage packed(std::string{std::istreambuf_iterator<char>(in), {}});
+  EXPECT_EQ(packed.header["calls"], json::parse(R"(["page fault", "no system call"])"));
 }
 
 TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {
@@ -293,7 +315,7 @@ TEST_F(PageReport, PlacesThatHaveNoNumberAreCounted) {
   for (uint32_t stack = 1; stack <= kStacks; stack++) {
     frames.push_back({{"function", fmt::format("f{}", stack)}});
     stacks.push_back({{"user", {stack - 1}}});
-    block_in_read(cpu, 1000 + 20 * stack, 1010 + 20 * stack, stack);
+    block_in(kRead, cpu, 1000 + 20 * stack, 1010 + 20 * stack, stack);
   }
   cpu.at(90000).stop();
   trace

@@ -179,6 +179,17 @@ TEST_F(Sentences, ThreadsThatSleepAllTheTimeDoNotCount) {
                                 "Threads that slept all the time are left out: 2.");
 }
 
+TEST_F(Sentences, AServerThatWaitsForItsNextRequestWasWokenBefore) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 20, 20, "curl").dispatch(1);
+  block(cpu.at(5 * kMs), 1, 20).dispatch(2);
+  cpu.at(10 * kMs).activate(1, 20).epilogue(2, 10).dispatch(1);
+  block(cpu.at(20 * kMs), 1).at(100 * kMs).stop();
+  const std::string text = answer().sentences;
+  EXPECT_NE(text.find("blocked in futex"), text.npos) << text;
+  EXPECT_EQ(text.find("nobody has woken"), text.npos) << text;
+}
+
 TEST_F(Sentences, SeveralProgramsMayWaitBehindEachOther) {
   trace.json(R"({"version": 1, "machine": "x86_64", "cpu_holders": true})");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "redis").id(2, 20, 20, "xz");
@@ -228,6 +239,16 @@ TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
       "cgroup had no CPU quota left. It was never blocked.");
   EXPECT_EQ(answer().advice,
             "Try a larger CPU quota (cpu.max): its cgroup had none left for 80.00 ms.");
+}
+
+TEST_F(Sentences, WhoRanWhileThereWasNoQuotaIsNotToBlame) {
+  about(R"(, "all_threads": true)");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").parent(1, 9).id(2, 90, 90, "hog");
+  cpu.dispatch(1).at(20 * kMs).epilogue(1, 90, FTRACE_OFFCPU_THROTTLED).dispatch(2);
+  cpu.at(80 * kMs).record(FTrace_EXT_refill, 1, 0).at(100 * kMs).epilogue(2, 10).dispatch(1);
+  cpu.at(120 * kMs).end(1, 10).stop();
+  EXPECT_EQ(answer().advice,
+            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms.");
 }
 
 /// app (10), its child (12), and a hog (90) that was there before; all on one CPU.

@@ -117,7 +117,7 @@ void add_selection_options(App app, Selection &selection) {
       });
   add_cgroup(app, "-G,--cgroup", "PATH",
              "Only threads in this cgroup, or in a cgroup inside it. PATH is a directory of "
-             "/sys/fs/cgroup, or a path below it",
+             "/sys/fs/cgroup, or a path below the root of a hierarchy, as in /proc/PID/cgroup",
              selection, [](const std::string &path) { return cgroup_at(path, cgroup_mounts()); });
   add_cgroup(app, "--unit", "NAME", "Only threads of this unit of systemd, such as nginx.service",
              selection, cgroup_of_unit);
