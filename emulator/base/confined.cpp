@@ -2,6 +2,7 @@
 #include "emulator/base/confined.h"
 
 #include "emulator/base/unique_fd.h"
+#include "emulator/base/whole_io.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -104,12 +105,8 @@ void ConfinedOutput::text(std::string_view text) {
 }
 
 void ConfinedOutput::flush() {
-  for (std::string_view left = waiting_; !left.empty();) {
-    const ssize_t wrote = write(pipe_, left.data(), left.size());
-    if (wrote < 0 && errno != EINTR)
-      _exit(1);
-    left.remove_prefix(wrote > 0 ? size_t(wrote) : 0);
-  }
+  if (write_all(pipe_, waiting_) != waiting_.size())
+    _exit(1);
   waiting_.clear();
 }
 

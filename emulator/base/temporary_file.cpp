@@ -2,6 +2,7 @@
 #include "emulator/base/temporary_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/whole_io.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,26 +44,17 @@ UniqueFd unnamed_file() {
 void TemporaryFile::append(const void *bytes, size_t size) {
   if (!file_)
     file_ = unnamed_file();
-  for (size_t done = 0; done < size;) {
-    const ssize_t wrote =
-        write(file_.get(), static_cast<const unsigned char *>(bytes) + done, size - done);
-    if (wrote < 0 && errno != EINTR)
-      fail("write");
-    done += wrote > 0 ? size_t(wrote) : 0;
-  }
+  if (write_all(file_.get(), {static_cast<const char *>(bytes), size}) != size)
+    fail("write");
   size_ += size;
 }
 
 void TemporaryFile::read(uint64_t offset, void *bytes, size_t size) const {
-  for (size_t done = 0; done < size;) {
-    const ssize_t got = pread(file_.get(), static_cast<unsigned char *>(bytes) + done, size - done,
-                              off_t(offset + done));
-    if (got == 0)
-      errno = EIO; // somebody has cut it
-    if (got == 0 || (got < 0 && errno != EINTR))
-      fail("read");
-    done += got > 0 ? size_t(got) : 0;
-  }
+  if (read_at(file_.get(), offset, bytes, size) == size)
+    return;
+  if (errno == 0)
+    errno = EIO; // somebody has cut it
+  fail("read");
 }
 
 } // namespace ovnitrace

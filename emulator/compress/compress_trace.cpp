@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/trace_lock.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/chunk_header.h"
 #include "emulator/format/chunk_times.h"
@@ -63,16 +64,9 @@ public:
   uint64_t written() const { return written_; }
 
   void write(const char *bytes, size_t size) {
-    while (size > 0) {
-      const ssize_t n = ::write(file_.get(), bytes, size);
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        fail("cannot write " + to_, strerror(n < 0 ? errno : ENOSPC));
-      bytes += n;
-      size -= size_t(n);
-      written_ += uint64_t(n);
-    }
+    if (write_all(file_.get(), {bytes, size}) != size)
+      fail("cannot write " + to_, strerror(errno));
+    written_ += size;
   }
 
   /// Writes the file to disk before the other one is removed.
@@ -116,16 +110,10 @@ void compress_file(Replacement &file, FrameCompressor &compressor) {
   size_t held = 0;
   for (uint64_t offset = 0; offset < file.size() || held > 0;) {
     const size_t wanted = size_t(std::min<uint64_t>(buffer.size() - held, file.size() - offset));
-    const ssize_t got =
-        wanted ? pread(file.source(), buffer.data() + held, wanted, off_t(offset)) : 0;
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0 || (got == 0 && wanted))
-      fail("cannot compress a chunk file", got < 0 ? strerror(errno) : "it became shorter");
-    held += size_t(got);
-    offset += uint64_t(got);
-    if (held < buffer.size() && offset < file.size())
-      continue;
+    if (read_at(file.source(), offset, buffer.data() + held, wanted) != wanted)
+      fail("cannot compress a chunk file", errno ? strerror(errno) : "it became shorter");
+    held += wanted;
+    offset += wanted;
     const size_t chunk = chunk_end(buffer.data(), held);
     const auto *records = reinterpret_cast<const ftrace_record *>(buffer.data());
     const std::span<const char> frame =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/frame_reader.h"
 
+#include "emulator/base/whole_io.h"
 #include "emulator/format/chunk_frame.h"
 
 #include <fmt/format.h>
@@ -98,17 +99,12 @@ bool FrameReader::refill() {
   const size_t wanted = size_t(std::min<uint64_t>(input_.size() - end_, size_ - offset_));
   if (faults_ >= kMostFaults || wanted == 0)
     return false;
-  ssize_t got;
-  do
-    got = pread(fd_, input_.data() + end_, wanted, off_t(offset_));
-  while (got < 0 && errno == EINTR);
-  if (got < 0)
+  const size_t got = read_at(fd_, offset_, input_.data() + end_, wanted);
+  if (got == 0 && errno)
     fail(fmt::format("cannot read further: {}", strerror(errno)));
-  if (got <= 0) // an error, or a file that became shorter
-    return false;
-  end_ += size_t(got);
-  offset_ += uint64_t(got);
-  return true;
+  end_ += got;
+  offset_ += got;
+  return got != 0; // otherwise an error, or a file that became shorter
 }
 
 void FrameReader::fail(const std::string &why) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/record_buffer.h"
 
+#include "emulator/base/whole_io.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,18 +92,10 @@ size_t RecordBuffer::read(char *to, size_t bytes) {
 size_t RecordBuffer::read_plain(char *to, size_t bytes) {
   const size_t wanted =
       size_t(std::min<uint64_t>(error_ ? 0 : size_ - std::min(size_, offset_), bytes));
-  size_t got = 0;
-  while (got < wanted) {
-    const ssize_t n = pread(fd_, to + got, wanted - got, off_t(offset_ + got));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      error_ = errno;
-    if (n <= 0) { // an error, or a file that became shorter
-      size_ = offset_ + got;
-      break;
-    }
-    got += size_t(n);
+  const size_t got = read_at(fd_, offset_, to, wanted);
+  if (got != wanted) { // an error, or a file that became shorter
+    error_ = errno;
+    size_ = offset_ + got;
   }
   return got;
 }

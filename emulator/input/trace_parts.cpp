@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/trace_parts.h"
 
-#include "emulator/base/error.h"
 #include "emulator/base/json_file.h"
+#include "emulator/base/error.h"
 #include "emulator/base/temporary_file.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/format/trace_part.h"
 #include "emulator/input/trace_dir.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -54,16 +54,14 @@ void copy(const ChunkInput &chunk, Stream stream, TemporaryFile &to) {
   const uint64_t end = stream.to ? std::min(stream.to, chunk.size) : chunk.size;
   std::vector<char> bytes(1 << 20);
   for (uint64_t at = stream.from; at < end;) {
-    const ssize_t got =
-        pread(chunk.fd.get(), bytes.data(), std::min<uint64_t>(bytes.size(), end - at), off_t(at));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
+    const size_t wanted = std::min<uint64_t>(bytes.size(), end - at);
+    const size_t got = read_at(chunk.fd.get(), at, bytes.data(), wanted);
+    if (got != wanted && errno)
       throw Error(fmt::format("cannot read {}: {}", chunk.name, strerror(errno)));
     if (got == 0)
       return;
-    to.append(bytes.data(), size_t(got));
-    at += uint64_t(got);
+    to.append(bytes.data(), got);
+    at += got;
   }
 }
 

@@ -2,6 +2,7 @@
 #include "emulator/output/atomic_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/output/stale_outputs.h"
 
 #include <cerrno>
@@ -97,14 +98,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      fail("write");
-    bytes.remove_prefix(size_t(written));
-  }
+  if (write_all(fd_, bytes) != bytes.size())
+    fail("write");
 }
 
 void AtomicFile::rewrite(uint64_t offset, std::string_view bytes) {

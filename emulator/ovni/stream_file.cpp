@@ -3,6 +3,7 @@
 
 #include "emulator/base/small_file.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/format/event.h"
 
 #include <algorithm>
@@ -114,15 +115,7 @@ bool StreamFile::fill(size_t bytes) {
 
   const UniqueFd file = open_stream(path_);
   const uint64_t wanted = std::min<uint64_t>(buffer_size_, size_ - base_);
-  while (filled_ < wanted) {
-    const ssize_t got =
-        pread(file.get(), buffer_.data() + filled_, wanted - filled_, off_t(base_ + filled_));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      break;
-    filled_ += size_t(got);
-  }
+  filled_ += read_at(file.get(), base_ + kept, buffer_.data() + kept, wanted - kept);
   return filled_ >= bytes;
 }
 

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/ovni/stream_format.h"
 
 #include <cerrno>
@@ -94,14 +95,8 @@ void StreamStore::write(const std::string &file, std::string_view bytes, int fla
       openat(directory_.fd(), file.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0644));
   if (!out)
     fail("open", file);
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(out.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      fail("write", file);
-    bytes.remove_prefix(size_t(written));
-  }
+  if (write_all(out.get(), bytes) != bytes.size())
+    fail("write", file);
 }
 
 void StreamStore::make_directory(const std::string &below) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/shark/run_merge.h"
 
-#include <unistd.h>
+#include "emulator/base/whole_io.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <tuple>
 #include <utility>
 
@@ -27,18 +26,9 @@ RunMerge::RunMerge(std::vector<int> files, const RunIndex &index)
 bool RunMerge::fill(OpenRun &run) {
   const uint64_t left = (run.end - run.next_offset) / sizeof(ftrace_record);
   run.buffer.resize(size_t(std::min<uint64_t>(left, block_records_)));
-  char *to = reinterpret_cast<char *>(run.buffer.data());
-  const size_t wanted = run.buffer.size() * sizeof(ftrace_record);
-  size_t got = 0;
-  while (got < wanted) {
-    const ssize_t n = pread(files_[run.file], to + got, wanted - got, off_t(run.next_offset + got));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      break;
-    got += size_t(n);
-  }
-  run.filled = got / sizeof(ftrace_record);
+  run.filled = read_at(files_[run.file], run.next_offset, run.buffer.data(),
+                       run.buffer.size() * sizeof(ftrace_record)) /
+               sizeof(ftrace_record);
   run.at = 0;
   run.next_offset += run.filled * sizeof(ftrace_record);
   return run.filled > 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/chunk_files.h"
 
+#include "emulator/base/whole_io.h"
 #include "emulator/format/chunk_frame.h"
 
 #include <fcntl.h>
@@ -70,18 +71,11 @@ size_t ChunkFiles::write_compressed(const Chunk &chunk) {
 
 bool ChunkFiles::append(uint32_t cpu, std::span<const char> bytes) {
   File &file = files_[cpu];
-  while (!bytes.empty()) {
-    ssize_t written = ::write(file.fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0) {
-      fail(cpu, written < 0 ? errno : ENOSPC);
-      return false;
-    }
-    bytes = bytes.subspan(size_t(written));
-    file.size += uint64_t(written);
-  }
-  return true;
+  const size_t written = write_all(file.fd, {bytes.data(), bytes.size()});
+  file.size += written;
+  if (written != bytes.size())
+    fail(cpu, errno);
+  return written == bytes.size();
 }
 
 void ChunkFiles::finish() {

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/trace_lock.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/format/codec.h"
 #include "emulator/format/trace_part.h"
 
@@ -99,18 +100,6 @@ std::string reason(int error) {
     return text;
   const passwd *user = getpwuid(geteuid());
   return fmt::format("{} for user {}", text, user ? user->pw_name : std::to_string(geteuid()));
-}
-
-/// 0, or the error.
-int write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = write(file, text.data(), text.size());
-    if (written >= 0)
-      text.remove_prefix(size_t(written));
-    else if (errno != EINTR)
-      return errno;
-  }
-  return 0;
 }
 
 /// Returns whether it is empty or has a trace.json, which may be one that a tracer was killed over.
@@ -211,12 +200,12 @@ void TraceDirectory::prepare_file(const std::string &name,
     waiting += text;
     if (waiting.size() < kWriteSize)
       return;
-    if (!error)
-      error = write_all(file, waiting);
+    if (!error && write_all(file, waiting) != waiting.size())
+      error = errno;
     waiting.clear();
   });
-  if (!error)
-    error = write_all(file, waiting);
+  if (!error && write_all(file, waiting) != waiting.size())
+    error = errno;
   if (has_room && !error && ftruncate(file, lseek(file, 0, SEEK_CUR)) != 0)
     error = errno;
   if (has_room && error)

@@ -2,6 +2,7 @@
 #include "user/net/collected_trace.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/whole_io.h"
 #include "emulator/input/trace_dir.h"
 #include "emulator/input/trace_info.h"
 #include "user/chunk/chunk_files.h"
@@ -19,21 +20,6 @@ namespace {
 
 constexpr char kDescription[] = "trace.json";
 constexpr char kUnfinished[] = ".trace.json.new"; // as TraceDirectory::put_in_place() has it
-
-/// Returns how many bytes were written; if not all of them, errno says why.
-size_t write_to(int fd, std::string_view bytes) {
-  size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t some = write(fd, bytes.data() + written, bytes.size() - written);
-    if (some > 0)
-      written += size_t(some);
-    else if (some == 0)
-      errno = ENOSPC;
-    if (some == 0 || (some < 0 && errno != EINTR))
-      break;
-  }
-  return written;
-}
 
 std::string chunk_file(uint16_t cpu, Codec codec) {
   return cpu == TraceSink::kPlainFile ? "trace.dat" : ChunkFiles::file_name(cpu, codec);
@@ -63,7 +49,7 @@ void CollectedTrace::append(uint16_t cpu, Codec codec, std::string_view bytes) {
     throw Error(fmt::format("nothing more is written to {} after a failure", path()));
   count(bytes.size());
   const std::string name = chunk_file(cpu, codec);
-  const size_t written = write_to(open_file(name, O_APPEND).get(), bytes);
+  const size_t written = write_all(open_file(name, O_APPEND).get(), bytes);
   bytes_ += written; // a reader leaves out half a record at the end
   if (written != bytes.size())
     fail(name);
@@ -78,7 +64,7 @@ void CollectedTrace::describe(std::string_view text) {
   description_ += text.size();
   if (description_ > 2 * kMaxDescriptionBytes) // two of them at most
     throw Error("the trace.json is too large");
-  if (write_to(description_file_.get(), text) != text.size())
+  if (write_all(description_file_.get(), text) != text.size())
     fail(kDescription);
 }
 

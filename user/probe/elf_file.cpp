@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/elf_file.h"
 
+#include "emulator/base/whole_io.h"
 #include "user/probe/arguments.h"
 
 #include <gelf.h>
@@ -186,19 +187,10 @@ ElfFile Reader::read() {
 
 } // namespace
 
-/// Reads the first bytes of a file. Returns false if it fails or has fewer.
-static bool read_start(int fd, void *bytes, size_t size) {
-  size_t done = 0;
-  for (ssize_t got = 1; done < size && got > 0; done += size_t(got))
-    if ((got = pread(fd, static_cast<char *>(bytes) + done, size - done, off_t(done))) < 0)
-      return false;
-  return done == size;
-}
-
 bool is_native_program(int fd) {
   Elf64_Ehdr header;
   constexpr int kNativeData = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-  if (!read_start(fd, &header, sizeof(header)))
+  if (read_at(fd, 0, &header, sizeof(header)) != sizeof(header))
     return false;
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == kNativeData &&
@@ -209,7 +201,7 @@ bool is_native_program(int fd) {
 
 bool is_foreign_program(int fd) {
   Elf64_Ehdr header;
-  if (!read_start(fd, &header, offsetof(Elf64_Ehdr, e_version)))
+  if (read_at(fd, 0, &header, offsetof(Elf64_Ehdr, e_version)) != offsetof(Elf64_Ehdr, e_version))
     return false;
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine);
