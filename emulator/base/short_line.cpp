@@ -84,4 +84,22 @@ size_t columns_of(std::string_view text) {
   return is_ascii(text) ? text.size() : place_of(text, SIZE_MAX).columns;
 }
 
+std::string wrapped(std::string_view text, size_t most_columns, size_t first, size_t next) {
+  std::string lines;
+  size_t column = first;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view word = text.substr(at, text.find(' ', at) - at);
+    const size_t columns = columns_of(word);
+    const bool fits = column + 1 + columns <= most_columns;
+    if (at) {
+      lines += fits ? " " : '\n' + std::string(next, ' ');
+      column = fits ? column + 1 : next;
+    }
+    lines += word;
+    column += columns;
+    at += word.size() + 1;
+  }
+  return lines;
+}
+
 } // namespace ovnitrace

@@ -4,9 +4,6 @@
 #include "emulator/base/short_line.h"
 #include "emulator/cli/app.h"
 
-#include <algorithm>
-#include <string_view>
-
 namespace ovnitrace {
 
 namespace {
@@ -39,27 +36,10 @@ std::string value_of(const CLI::Option &option) {
 /// Returns `name` and, beside it, `text` in short lines.
 std::string entry(const std::string &name, const std::string &text) {
   std::string all = "  " + name;
-  size_t column = columns_of(all);
-  const auto next_line = [&] {
-    all += '\n' + std::string(kIndent, ' ');
-    column = kIndent;
-  };
-  if (column + 2 > kIndent)
-    next_line();
-  all.append(kIndent - column, ' ');
-  column = kIndent;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (column > kIndent && column + 1 + columns_of(word) > kWidth)
-      next_line();
-    if (column > kIndent)
-      all += ' ', column++;
-    all += word;
-    column += columns_of(word);
-    at = end + 1;
-  }
-  return all + '\n';
+  const size_t column = columns_of(all);
+  all +=
+      column + 2 > kIndent ? '\n' + std::string(kIndent, ' ') : std::string(kIndent - column, ' ');
+  return all + wrapped(text, kWidth, kIndent, kIndent) + '\n';
 }
 
 } // namespace

@@ -61,32 +61,12 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   return text + "\n\n";
 }
 
-/// Breaks a line between words, at `most` columns.
-std::string wrapped(const std::string &line, size_t most) {
-  constexpr const char *kFirst = "  ", *kNext = "\n      ";
-  std::string text = kFirst;
-  size_t columns = 2;
-  for (size_t at = 0; at < line.size();) {
-    const size_t end = std::min(line.find(' ', at), line.size());
-    const std::string word = line.substr(at, end - at);
-    if (at && columns + 1 + columns_of(word) > most) {
-      text += kNext + word;
-      columns = 6 + columns_of(word);
-    } else {
-      text += (at ? " " : "") + word;
-      columns += (at ? 1 : 0) + columns_of(word);
-    }
-    at = end + 1;
-  }
-  return text + '\n';
-}
-
 template <class Line>
 std::string long_waits(const char *title, const std::vector<LongWait> &long_waits,
                        const WhyOptions &options, Line line) {
   std::string text;
   for (size_t n = 0; n < long_waits.size() && n < most_of(options, Explanation::kMostLines); n++)
-    text += wrapped(line(long_waits[n]), options.columns);
+    text += "  " + wrapped(line(long_waits[n]), options.columns, 2, 6) + '\n';
   return text.empty() ? text : '\n' + std::string(title) + ":\n" + text;
 }
 
