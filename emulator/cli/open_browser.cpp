@@ -2,11 +2,12 @@
 #include "emulator/cli/open_browser.h"
 
 #include "emulator/base/messages.h"
+#include "emulator/base/spawn.h"
+#include "emulator/base/unique_fd.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -31,20 +32,6 @@ void set_session_environment() {
   setenv("DBUS_SESSION_BUS_ADDRESS", ("unix:path=" + runtime + "/bus").c_str(), 0);
 }
 
-/// Starts xdg-open. Its output is discarded, because it outlives us.
-int spawn_xdg_open(std::string path) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int fd = 0; fd <= 2; fd++)
-    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
-  char program[] = "xdg-open";
-  char *arguments[] = {program, path.data(), nullptr};
-  pid_t child;
-  const int error = posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
 } // namespace
 
 void open_browser(const std::string &path) {
@@ -53,7 +40,10 @@ void open_browser(const std::string &path) {
     return;
   }
   set_session_environment();
-  if (const int error = spawn_xdg_open(std::filesystem::absolute(path)))
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC)); // xdg-open may outlive us
+  pid_t child;
+  if (const int error = spawn({"xdg-open", std::filesystem::absolute(path)}, own_environment(),
+                              {null.get(), null.get(), null.get()}, child))
     print("--open: cannot run xdg-open: {}; open {} yourself", std::strerror(error), path);
 }
 
