@@ -52,11 +52,19 @@ std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSi
   return shark::open_shark_files(paths, sink);
 }
 
+/// A kind of input: how to recognize it, and how to open one or several of it as one.
+struct InputKind {
+  const char *what; ///< "name …", for whoever named something else
+  bool (*matches)(const std::string &path);
+  std::unique_ptr<EventSource> (*open)(const Inputs &inputs, DiagnosticSink &sink, uint64_t from);
+};
+
+/// In the order in which they are tried.
 constexpr InputKind kKinds[] = {
-    {"the directory that ovnitrace wrote, with the chunk files cpu0000.ftr, …", "format.md",
-     is_trace_dir, open_trace_dirs},
-    {"an ovni trace, with loom.*", "ovni.md", ovni::is_stream_dir, open_ovni_traces},
-    {"an FTrace file of S.Ha.R.K.", "shark.md", shark::is_plain_file, open_plain_files},
+    {"the directory that ovnitrace wrote, with the chunk files cpu0000.ftr, …", is_trace_dir,
+     open_trace_dirs},
+    {"an ovni trace, with loom.*", ovni::is_stream_dir, open_ovni_traces},
+    {"an FTrace file of S.Ha.R.K.", shark::is_plain_file, open_plain_files},
 };
 
 /// Throws Error for a trace.json: completing names in a shell easily stops at it.
@@ -86,10 +94,6 @@ const InputKind &kind_of(const std::string &path) {
 }
 
 } // namespace
-
-std::span<const InputKind> input_kinds() {
-  return kKinds;
-}
 
 std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
                                         uint64_t from) {

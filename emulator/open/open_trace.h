@@ -5,7 +5,6 @@
 #include "emulator/input/source.h"
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,18 +15,6 @@ struct TraceInput {
   std::string path;
   int64_t clock_offset_ns = 0; ///< added to each of its times, to bring hosts to one clock
 };
-
-/// A kind of input: what it is, how to recognize it, and how to open one or several of it as one.
-struct InputKind {
-  const char *what; ///< "name …", for whoever named something else
-  const char *page; ///< in docs/
-  bool (*matches)(const std::string &path);
-  std::unique_ptr<EventSource> (*open)(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
-                                       uint64_t from);
-};
-
-/// Returns the kinds, in the order in which they are tried.
-std::span<const InputKind> input_kinds();
 
 /// Opens one trace, or several of one kind as one: each trace directory becomes a host. Scans the
 /// whole input once, to find its threads. Throws Error if nothing can be read. Damage is reported

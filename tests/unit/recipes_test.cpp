@@ -151,14 +151,6 @@ TEST(Recipes, EachExportFormatHasAPageAndAnExampleInUsage) {
   }
 }
 
-TEST(Recipes, EachInputHasAPage) {
-  Names kinds;
-  for (const InputKind &kind : input_kinds()) {
-    EXPECT_TRUE(pages().contains(kind.page)) << kind.page;
-    EXPECT_TRUE(kinds.insert(kind.page).second) << "two kinds on one page: " << kind.page;
-  }
-}
-
 TEST(Recipes, EachFamilyIsInUsageAndInCapture) {
   Names chosen, tracepoints;
   for (const FamilyInfo &family : kFamilies)
