@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/stacks.h"
 
-#include "emulator/base/json_file.h"
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/printable.h"
 #include "emulator/input/trace_info.h"
 #include "emulator/symbols/elf_symbols.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses trace.json. A file of its own, as the JSON parser is slow to compile.
 #include "emulator/input/trace_info.h"
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
-#include "emulator/base/json_file.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/chunk_header.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/trace_parts.h"
 
-#include "emulator/base/json_file.h"
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/error.h"
 #include "emulator/base/temporary_file.h"
 #include "emulator/base/whole_io.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/models/json_model.h"
 
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/error.h"
-#include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/models/callers.h"

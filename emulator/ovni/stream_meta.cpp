@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_meta.h"
 
-#include "emulator/base/json_text.h"
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
 #include "emulator/ovni/model_names.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Texts, files and users at their limits: emulator/base.
+#include "emulator/base/bounded_json.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
-#include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
 #include "tests/unit/support/temp_dir.h"

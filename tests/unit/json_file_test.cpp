@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A JSON file read in a stream: emulator/base/json_file.
-#include "emulator/base/json_file.h"
+#include "emulator/base/bounded_json.h"
 
 #include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"

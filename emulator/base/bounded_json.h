@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a JSON file from a stranger as a stream, within bounds.
+// Parses JSON from a stranger within bounds: a text, or a file as a stream.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,14 @@
 #include <string>
 
 namespace ovnitrace {
+
+/// JSON that is nested deeper is refused.
+inline constexpr size_t kJsonDepthMax = 64;
+
+/// Parses `text` into `json`. Returns false and the reason in `why` ("is no JSON: …") if `text` is
+/// not JSON. The same if it is nested deeper than kJsonDepthMax, has more than `max_values` values
+/// (each takes up to 100 bytes), or gives an object one member twice.
+bool parse_json(const std::string &text, size_t max_values, nlohmann::json &json, std::string &why);
 
 struct JsonFileBounds {
   uint64_t max_bytes = 0;         ///< of the file

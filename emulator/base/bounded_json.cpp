@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/base/json_file.h"
+#include "emulator/base/bounded_json.h"
 
-#include "emulator/base/json_text.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
 
@@ -19,6 +18,8 @@ namespace ovnitrace {
 namespace {
 
 using nlohmann::json;
+
+constexpr bool kStrict = true, kComments = true;
 
 /// The bytes of a file. Ends where a token is too long, because the parser keeps it in memory.
 class FileBytes final : public std::streambuf {
@@ -51,7 +52,8 @@ private:
 /// parser with a callback scans all members of an array after each of them.)
 class Builder final : public nlohmann::json_sax<json> {
 public:
-  Builder(FileBytes &bytes, const JsonFileBounds &bounds, json &result, std::string &why)
+  /// `bytes`: what the parser reads, or a null pointer for a text in memory.
+  Builder(FileBytes *bytes, const JsonFileBounds &bounds, json &result, std::string &why)
       : bytes_(bytes), bounds_(bounds), result_(result), why_(why) {}
 
   bool null() override { return add(nullptr); }
@@ -60,40 +62,44 @@ public:
   bool number_unsigned(number_unsigned_t value) override { return add(value); }
   bool number_float(number_float_t value, const string_t &) override { return add(value); }
   bool string(string_t &value) override { return add(std::move(value)); }
-  bool binary(binary_t &) override { return fail("it has binary data"); }
+  bool binary(binary_t &) override { return fail("has binary data"); }
   bool start_object(size_t) override { return open(json::object()); }
   bool start_array(size_t) override { return open(json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
   bool key(string_t &name) override {
-    bytes_.begin_token();
+    begin_token();
     if (depth_ == 1)
       left_out_ = bounds_.left_out.contains(name);
     if (left_out_ && depth_ > 1)
       return true;
     if (!members_[depth_].insert(name).second)
-      return fail("it has the member \"" + printable_line(name) + "\" twice");
+      return fail("has the member \"" + printable_line(name) + "\" twice");
     name_ = std::move(name);
     return true;
   }
   bool parse_error(size_t, const std::string &, const json::exception &error) override {
-    return fail(bytes_.given_up() ? "it has a text above 1 MiB"
-                                  : "it is no JSON: " + printable_line(error.what()));
+    return fail(bytes_ && bytes_->given_up() ? "has a text above 1 MiB"
+                                             : "is no JSON: " + printable_line(error.what()));
   }
 
 private:
+  void begin_token() {
+    if (bytes_)
+      bytes_->begin_token();
+  }
   bool fail(const std::string &why) {
     why_ = why;
     return false;
   }
 
   bool add(json &&value) {
-    bytes_.begin_token();
+    begin_token();
     if (left_out_)
       return true;
     if (++values_ > bounds_.max_values)
-      return fail("it has more than " + std::to_string(bounds_.max_values) + " values");
+      return fail("has more than " + std::to_string(bounds_.max_values) + " values");
     if (open_.empty())
       last_ = &(result_ = std::move(value));
     else if (open_.back()->is_array())
@@ -105,7 +111,7 @@ private:
 
   bool open(json &&value) {
     if (depth_ == kJsonDepthMax)
-      return fail("it is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
+      return fail("is nested deeper than " + std::to_string(kJsonDepthMax) + " levels");
     if (!add(std::move(value)))
       return false;
     depth_++;
@@ -117,7 +123,7 @@ private:
   }
 
   bool close() {
-    bytes_.begin_token();
+    begin_token();
     if (--depth_ == 0)
       left_out_ = false; // the end of all
     if (!left_out_)
@@ -125,7 +131,7 @@ private:
     return true;
   }
 
-  FileBytes &bytes_;
+  FileBytes *const bytes_;
   const JsonFileBounds &bounds_;
   json &result_;
   std::string &why_;
@@ -140,6 +146,12 @@ private:
 
 } // namespace
 
+bool parse_json(const std::string &text, size_t max_values, json &result, std::string &why) {
+  const JsonFileBounds bounds = {0, max_values, {}};
+  Builder builder(nullptr, bounds, result, why);
+  return json::sax_parse(text, &builder, json::input_format_t::json, kStrict, kComments);
+}
+
 bool read_json_file(const std::string &path, const JsonFileBounds &bounds, json &result,
                     std::string &why) {
   const UniqueFd file = open_small_file(path, bounds.max_bytes, why, Links::refuse);
@@ -147,10 +159,12 @@ bool read_json_file(const std::string &path, const JsonFileBounds &bounds, json 
     return false;
   FileBytes bytes(file.get(), path);
   std::istream stream(&bytes);
-  constexpr bool kStrict = true, kComments = true;
   result = nullptr;
-  Builder builder(bytes, bounds, result, why);
-  return json::sax_parse(stream, &builder, json::input_format_t::json, kStrict, kComments);
+  Builder builder(&bytes, bounds, result, why);
+  if (json::sax_parse(stream, &builder, json::input_format_t::json, kStrict, kComments))
+    return true;
+  why.insert(0, "it ");
+  return false;
 }
 
 uint64_t number_of(const nlohmann::json &json, const char *key) {
