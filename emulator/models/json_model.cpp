@@ -4,7 +4,7 @@
 #include "emulator/base/bounded_json.h"
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
-#include "emulator/base/unique_fd.h"
+#include "emulator/base/small_file.h"
 #include "emulator/models/callers.h"
 #include "emulator/models/user_thread.h"
 
@@ -13,14 +13,9 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <limits>
 #include <optional>
 #include <set>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace ovnitrace {
 
@@ -256,32 +251,6 @@ void parse_rules(const Place &place, Model &model) {
   model.start = [rules](ModelContext &ctx) { ctx.keep(rules); };
 }
 
-std::string read_file(const std::string &path) {
-  auto fail = [&](const char *why) -> Error {
-    return Error(fmt::format("cannot read the model {}: {}", path, why));
-  };
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status;
-  if (fd.get() < 0 || fstat(fd.get(), &status) != 0)
-    throw fail(strerror(errno));
-  if (!S_ISREG(status.st_mode))
-    throw fail("it is no regular file");
-  std::string text(kMaxBytes + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    ssize_t n = read(fd.get(), text.data() + size, text.size() - size);
-    if (n < 0 && errno != EINTR)
-      throw fail(strerror(errno));
-    if (n == 0)
-      break;
-    size += n > 0 ? size_t(n) : 0;
-  }
-  if (size > kMaxBytes)
-    throw fail("it is larger than 1 MiB");
-  text.resize(size);
-  return text;
-}
-
 } // namespace
 
 Model parse_json_model(const std::string &text, const std::string &path,
@@ -312,7 +281,11 @@ Model parse_json_model(const std::string &text, const std::string &path,
 }
 
 Model load_json_model(const std::string &path, const std::vector<Model> &others) {
-  return parse_json_model(read_file(path), path, others);
+  std::string why;
+  const std::optional<std::string> text = read_small_file(path, kMaxBytes, why);
+  if (!text)
+    throw Error(fmt::format("cannot read the model {}: {}", path, why));
+  return parse_json_model(*text, path, others);
 }
 
 } // namespace ovnitrace
