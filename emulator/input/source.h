@@ -114,9 +114,11 @@ struct HostInfo {
 /// Returns the text of mark `number` of a host, or "mark NUMBER" if it is not known.
 std::string mark_text(const HostInfo &host, uint32_t number);
 
+inline constexpr uint32_t kMarkTypes = 100; ///< of ovni: types 0 to 99
+
 /// A user mark type of an ovni stream (its PRV type is 100 + type), as stream.json declares it.
 struct MarkType {
-  uint32_t type = 0;  ///< 0 to 99
+  uint32_t type = 0;  ///< below kMarkTypes
   bool stack = false; ///< pushed and popped by OM[ and OM]; false: set by OM=
   std::string title;
   std::vector<std::pair<int64_t, std::string>> labels; ///< value and its label, by value

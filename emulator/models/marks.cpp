@@ -7,13 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kMarkTypes = 100;  // ovni's own limit: PRV types 100 to 199
 constexpr uint32_t kMarkPayload = 12; // bytes: an i64 and an i32
 
 enum class MarkKind : uint8_t { undeclared, single, stack };

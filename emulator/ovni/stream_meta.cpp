@@ -21,9 +21,8 @@ using Problems = std::vector<std::string>;
 
 constexpr size_t kFileMax = 16u << 20; ///< bytes: thousands of mark labels fit
 constexpr size_t kValuesMax = 1u << 19;
-constexpr uint32_t kMarkTypes = 100; ///< ovni: mark types are 0 to 99
-constexpr size_t kLabelMost = 511;   ///< bytes of a title or label that ovni takes
-constexpr int32_t kCpusMax = 65536;  ///< larger than any host: a wrong number must not cost memory
+constexpr size_t kLabelMost = 511;  ///< bytes of a title or label that ovni takes
+constexpr int32_t kCpusMax = 65536; ///< larger than any host: a wrong number must not cost memory
 
 const json *find(const json &object, const char *key) {
   if (!object.is_object())

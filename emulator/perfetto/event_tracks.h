@@ -12,8 +12,6 @@
 
 namespace ovnitrace::perfetto {
 
-inline constexpr uint32_t kMarkTypes = 100; ///< of ovni: 0 to 99
-
 /// What a track shows. In its number, the kind is above 32 bits of index.
 enum class TrackKind : uint64_t {
   trace = 1,      ///< index 0
