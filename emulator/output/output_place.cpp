@@ -47,11 +47,11 @@ OutputDirectory OutputDirectory::below(const std::string &name) const {
   return {path, open_directory(fd_.get(), name, path, O_NOFOLLOW)};
 }
 
-std::vector<std::string> OutputDirectory::names() const {
-  const int fd = openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); // the stream closes it
+std::vector<std::string> names_in(int directory, const std::string &what) {
+  const int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); // the stream closes it
   std::unique_ptr<DIR, int (*)(DIR *)> stream(fd < 0 ? nullptr : fdopendir(fd), closedir);
   if (!stream)
-    throw Error("cannot list the directory " + path_ + ": " + strerror(errno));
+    throw Error("cannot list " + what + ": " + strerror(errno));
   std::vector<std::string> names;
   while (const dirent *entry = readdir(stream.get()))
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

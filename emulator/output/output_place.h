@@ -29,6 +29,9 @@ struct OutputPlace {
   std::string path;
 };
 
+/// Returns the names of the entries of a directory. Throws Error, which names it as `what`.
+std::vector<std::string> names_in(int directory, const std::string &what = "a directory");
+
 /// A directory for output, made if it is missing. Follows no links in it, as its owner may have
 /// planted them.
 class OutputDirectory {
@@ -46,7 +49,7 @@ public:
   OutputPlace file(const std::string &name) const { return {fd_.get(), name, path_ + "/" + name}; }
 
   /// Returns the names of its entries. Throws Error.
-  std::vector<std::string> names() const;
+  std::vector<std::string> names() const { return names_in(fd_.get(), "the directory " + path_); }
   /// Returns the first `most` bytes of a file; empty if it is not a regular file or cannot be read.
   std::string start_of(const std::string &name, size_t most) const;
   /// Removes a file if it exists. Throws Error.

@@ -7,8 +7,8 @@
 #include "emulator/base/whole_io.h"
 #include "emulator/format/codec.h"
 #include "emulator/format/trace_part.h"
+#include "emulator/output/output_place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <pwd.h>
@@ -41,19 +41,6 @@ bool is_ours(const std::string &name) {
          (name.starts_with("cpu") && plain_file_name(name).ends_with(".ftr")) ||
          ((name.starts_with("thread.") || name.starts_with("cpu.")) &&
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
-}
-
-std::vector<std::string> names_in(int directory) {
-  std::vector<std::string> names;
-  int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *stream = fd < 0 ? nullptr : fdopendir(fd);
-  if (!stream)
-    throw Error(fmt::format("cannot list a directory: {}", std::strerror(errno)));
-  while (const dirent *entry = readdir(stream))
-    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
-      names.push_back(entry->d_name);
-  closedir(stream);
-  return names;
 }
 
 /// The views in cfg/, cfg/thread/ and cfg/cpu/, their list, and the folders that are empty then.
