@@ -9,8 +9,6 @@
 #include "emulator/format/event_names.h"
 #include "emulator/ovni/model_names.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>

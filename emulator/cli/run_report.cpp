@@ -17,8 +17,6 @@
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>

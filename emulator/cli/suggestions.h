@@ -5,7 +5,6 @@
 #include <CLI/Option.hpp>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ovnitrace {

@@ -4,8 +4,6 @@
 #include "emulator/core/model.h"
 #include "emulator/critical/path_text.h"
 
-#include <fmt/format.h>
-
 namespace ovnitrace {
 
 void PathRow::add_to(Layout &layout) {

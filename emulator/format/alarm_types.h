@@ -6,7 +6,6 @@
 #include <ovnitrace/control.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 

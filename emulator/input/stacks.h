@@ -5,7 +5,6 @@
 #include "emulator/input/source.h"
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
-#include <algorithm>
-
 namespace ovnitrace {
 
 namespace {

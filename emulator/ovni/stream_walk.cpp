@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_walk.h"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>

@@ -6,7 +6,6 @@
 #include "emulator/models/registry.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ovnitrace::ovni {
 

@@ -5,7 +5,6 @@
 #include "emulator/format/thread_state.h"
 
 #include <array>
-#include <cstdint>
 #include <string_view>
 
 namespace ovnitrace::ovni {

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <vector>
 
 namespace ovnitrace {

@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,6 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
-#include <algorithm>
 #include <set>
 #include <sstream>
 

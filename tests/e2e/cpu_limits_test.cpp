@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <fstream>
-#include <sched.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <sys/utsname.h>

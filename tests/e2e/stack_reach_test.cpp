@@ -13,7 +13,6 @@ constexpr char kProgram[] = R"(
 #include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>
-#include <cstdlib>
 #include <cstdio>
 #include <thread>
 extern "C" __attribute__((noipa)) void nap() {

@@ -8,8 +8,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdlib>
-
 namespace {
 
 using namespace ovnitrace;

@@ -7,7 +7,6 @@
 #include "user/control/plan.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 

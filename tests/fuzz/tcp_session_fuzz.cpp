@@ -5,8 +5,6 @@
 #include "tests/unit/support/memory_sink.h"
 #include "user/net/tcp_session.h"
 
-#include <cstdlib>
-
 namespace {} // namespace
 
 /// The first byte: bit 0, whether a good introduction goes before; the rest, how the bytes are cut.

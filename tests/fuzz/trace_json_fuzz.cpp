@@ -6,7 +6,6 @@
 #include "emulator/input/trace_info.h"
 #include "tests/fuzz/require.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
 

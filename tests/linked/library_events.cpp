@@ -13,7 +13,6 @@
 #include <cstring>
 #include <ctime>
 #include <dlfcn.h>
-#include <sched.h>
 #include <unistd.h>
 
 namespace {

@@ -6,7 +6,6 @@
 //   blocked    it waits for a semaphore
 //   preempted  the other thread preempts it while it spins
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <pthread.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // terminal [COMPUTE_MS, 30]: the main thread waits for a line from a terminal, which the thread
 // `writer` sends when it has computed for so long. A kernel worker hands the line over.
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>

@@ -3,8 +3,6 @@
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_example.h"
 
-#include <sys/stat.h>
-
 #include <cstring>
 #include <ctime>
 

@@ -11,7 +11,6 @@
 #include <map>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace ovnitrace::test;

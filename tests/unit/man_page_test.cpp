@@ -9,11 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
-#include <vector>
 
 namespace ovnitrace {
 namespace {

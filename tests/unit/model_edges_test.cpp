@@ -10,8 +10,6 @@
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
 
-#include <algorithm>
-
 namespace ovnitrace {
 namespace {
 

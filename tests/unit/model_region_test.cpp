@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <ovnitrace/control.h>
 
-#include <algorithm>
-
 namespace ovnitrace {
 namespace {
 

@@ -14,7 +14,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace ovnitrace {
 namespace {

@@ -13,8 +13,6 @@
 
 #include <sys/mman.h>
 
-#include <compare>
-#include <optional>
 #include <ostream>
 #include <random>
 

@@ -9,7 +9,6 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <memory>

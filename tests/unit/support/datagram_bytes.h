@@ -6,7 +6,6 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
-#include <cstring>
 #include <string>
 
 namespace ovnitrace::test {

@@ -9,7 +9,6 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
