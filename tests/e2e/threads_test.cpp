@@ -4,6 +4,8 @@
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <set>
 

@@ -295,7 +295,7 @@ TEST(AtomicDirectory, RefusesWhatItCannotReplaceAtOnce) {
   test::TempDir dir;
   std::filesystem::create_directory(dir / "empty");
   std::filesystem::create_directory_symlink(dir / "empty", dir / "link");
-  std::ofstream(dir / "file");
+  write_text_file(dir / "file", "");
   for (const char *name : {"link", "file", "empty/.", "empty/.."})
     EXPECT_THROW(AtomicDirectory(dir / name), Error) << name;
   EXPECT_TRUE(std::filesystem::is_empty(dir / "empty"));
