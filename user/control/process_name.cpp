@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace ovnitrace::control {
 
@@ -14,7 +14,9 @@ void call_process(const std::string &name) {
   prctl(PR_SET_NAME, name.c_str());
   char *const title = program_invocation_name; // where the arguments begin in memory
   std::ifstream file("/proc/self/cmdline");
-  const std::string line(std::istreambuf_iterator<char>(file), {});
+  std::ostringstream text;
+  text << file.rdbuf(); // does not throw, as our callers are children of fork()
+  const std::string line = text.str();
   if (line.size() <= name.size() || std::strcmp(line.c_str(), title) != 0)
     return;
   std::memset(title, 0, line.size());

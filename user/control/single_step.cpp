@@ -22,7 +22,11 @@ SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(program
     process_ = fork();
     if (process_ == 0) {
       socket_ = UniqueFd(); // so that it ends when we do
-      Tracer(plan, programs, theirs.get()).run();
+      try {
+        Tracer(plan, programs, theirs.get()).run();
+      } catch (...) { // what our parent's threads use must not be destroyed here
+        _exit(1);
+      }
       _exit(0);
     }
   }
