@@ -20,24 +20,26 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
   command.add_option_function<std::string>(name, set, what).type_name("TIME").group(kCutGroup);
 }
 
-/// Returns where `time` is, ns from the start of the trace.
-uint64_t place(const TraceTime &time, const char *option, const std::vector<TraceInput> &inputs) {
-  if (time.kind == TraceTime::Kind::since_start)
+bool needs_trace(const TraceTime &time) {
+  return time.is_wall() || time.kind == TraceTime::Kind::of_mark;
+}
+
+/// Returns where `time` is, ns from the start of the trace at `path`. `catalog`: of the trace, if
+/// needs_trace().
+uint64_t place(const TraceTime &time, const char *option, const std::string &path,
+               const Catalog *catalog) {
+  if (!needs_trace(time))
     return time.ns;
-  const std::string &path = inputs.front().path;
+  if (time.kind == TraceTime::Kind::of_mark) {
+    const uint64_t at = mark_time(*catalog, time.mark(), path);
+    return at - std::min(at, catalog->begin);
+  }
   const int64_t to_wall = about_trace(path).to_wall_ns;
-  if (time.is_wall() && to_wall == 0)
+  if (to_wall == 0)
     throw Error(path + " does not say when it was recorded: give a time from its start, as 1.5s",
                 kExitUsage);
-  NoDiagnostics reported_later;
-  const std::unique_ptr<EventSource> source = open_trace(inputs, reported_later);
-  const Catalog &catalog = source->catalog();
-  if (time.kind == TraceTime::Kind::of_mark) {
-    const uint64_t at = mark_time(catalog, time.mark(), path);
-    return at - std::min(at, catalog.begin);
-  }
   return since_start(time, option,
-                     {int64_t(catalog.begin) + to_wall, int64_t(catalog.end) + to_wall});
+                     {int64_t(catalog->begin) + to_wall, int64_t(catalog->end) + to_wall});
 }
 
 } // namespace
@@ -60,10 +62,16 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end) {
 
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs) {
   Cut cut = arguments.cut;
+  const std::string &path = inputs.front().path;
+  std::unique_ptr<EventSource> source;
+  NoDiagnostics reported_later;
+  if (needs_trace(arguments.from) || needs_trace(arguments.to))
+    source = open_trace(inputs, reported_later);
+  const Catalog *catalog = source ? &source->catalog() : nullptr;
   if (arguments.from.kind != TraceTime::Kind::not_given)
-    cut.from = place(arguments.from, "--from", inputs);
+    cut.from = place(arguments.from, "--from", path, catalog);
   if (arguments.to.kind != TraceTime::Kind::not_given)
-    cut.to = place(arguments.to, "--to", inputs);
+    cut.to = place(arguments.to, "--to", path, catalog);
   return cut;
 }
 

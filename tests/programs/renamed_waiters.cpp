@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// renamed_waiters COUNT: two threads yield to each other on CPU 0 and, from CPU 1, get the names
-// "odd" and "even" in turn so often. Then they end, and the main thread sleeps often on CPU 0.
+// renamed_waiters COUNT: two threads yield to each other on CPU 0. The main thread, on CPU 1, gives
+// them the names "odd" and "even" in turn, COUNT times. Then they end, and the main thread sleeps
+// often on CPU 0.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>

@@ -71,6 +71,15 @@ protected:
   }
 
   /// Context 1 blocks in read, called from a stack, until it is woken and runs again.
+  /// Returns the page of the trace with the names of its stacks.
+  PackedPage with_stacks() {
+    const Stacks stacks(open_trace({{dir.path()}}, sink)->catalog(), sink);
+    const std::string file = out / "page.html";
+    write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+                 {.place = file, .stacks = &stacks});
+    std::ifstream in(file);
+    return PackedPage(std::string{std::istreambuf_iterator<char>(in), {}});
+  }
   static void block_in(uint16_t call, test::ChunkBuilder &cpu, uint64_t from, uint64_t to,
                        uint32_t stack) {
     cpu.at(from).record(FTrace_EXT_stack, 1, stack);
@@ -131,12 +140,7 @@ TEST_F(PageReport, HasWhereInTheProgramThreadsBlocked) {
       "source": "/a.c", "line": 7}, {"function": "main"}, {"missing": true}],
     "stacks": [{"user": [0, 1, 2]}, {"user": [0, 3, 2]}]})json")
       .write();
-  const Stacks stacks(open_trace({{dir.path()}}, sink)->catalog(), sink);
-  const std::string file = out / "page.html";
-  write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
-               {.place = file, .stacks = &stacks});
-  std::ifstream in(file);
-  const PackedPage packed(std::string{std::istreambuf_iterator<char>(in), {}});
+  const PackedPage packed = with_stacks();
   EXPECT_EQ(packed.header["calls"], json::parse(R"(["read", "read", "read"])"));
   EXPECT_EQ(packed.header["places"],
             json::parse(R"(["f a.c:7 < main", "read < [frames missing] < main", ""])"));
@@ -153,12 +157,7 @@ TEST_F(PageReport, ABlockInAPageFaultIsNamedAsInWhy) {
       {"kernel": true, "function": "exc_page_fault"}, {"kernel": true, "function": "kthread"}],
     "stacks": [{"kernel": [0]}, {"kernel": [1]}]})json")
       .write();
-  const Stacks stacks(open_trace({{dir.path()}}, sink)->catalog(), sink);
-  const std::string file = out / "page.html";
-  write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
-               {.place = file, .stacks = &stacks});
-  std::ifstream in(file);
-  const PackedPage packed(std::string{std::istreambuf_iterator<char>(in), {}});
+  const PackedPage packed = with_stacks();
   EXPECT_EQ(packed.header["calls"], json::parse(R"(["page fault", "no system call"])"));
 }
 
