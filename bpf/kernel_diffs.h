@@ -62,6 +62,31 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	       group->throttle_count > 0;
 }
 
+/* The registers with which a thread entered the kernel. */
+static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(p);
+}
+
+/* Bytes from the lowest address of a thread's kernel stack to its registers. They are the same for
+ * all threads. 0: not known yet. */
+__u64 regs_in_stack = 0;
+
+/* As entry_regs(), for the switch of a thread. On processors where each return from a function is
+ * slowed down (against Spectre), the helper costs more than all that is done with the registers.
+ * Not for functions that are not inlined (kfuncs.h). */
+static __always_inline struct pt_regs *entry_regs_without_call(struct task_struct *p)
+{
+	volatile __u64 *distance = &regs_in_stack;
+
+	if (!has_kfunc(KFUNC_RDONLY_CAST))
+		return entry_regs(p);
+	if (unlikely(!*distance))
+		*distance = (__u64)entry_regs(p) - (__u64)p->stack;
+	return kfunc_rdonly_cast((char *)p->stack + *distance,
+				 bpf_core_type_id_kernel(struct pt_regs));
+}
+
 /* A system call of 32-bit programs on a 64-bit kernel: other numbers, on x86 with arguments in
  * other registers. */
 static __always_inline bool in_compat_syscall(struct task_struct *p)
@@ -69,18 +94,17 @@ static __always_inline bool in_compat_syscall(struct task_struct *p)
 #if defined(__TARGET_ARCH_x86)
 	return p->thread_info.status & 2; /* TS_COMPAT */
 #elif defined(__TARGET_ARCH_arm64)
-	return ((struct pt_regs *)bpf_task_pt_regs(p))->pstate & 0x10; /* PSR_MODE32_BIT */
+	return entry_regs(p)->pstate & 0x10; /* PSR_MODE32_BIT */
 #else
 	return false;
 #endif
 }
 
-/* Returns in which system call a thread leaves its CPU: enum ftrace_call. Threads of the kernel, of
- * io_uring and of vhost have never been in user space. They have no saved registers of their own:
- * what is in that place is zeros, or the registers of their creator. */
-static __always_inline __u32 blocked_call(struct task_struct *p)
+/* Returns in which system call a thread with these registers is: enum ftrace_call. Threads of the
+ * kernel, of io_uring and of vhost have never been in user space. They have no saved registers of
+ * their own: what is in that place is zeros, or the registers of their creator. */
+static __always_inline __u32 call_in(struct task_struct *p, struct pt_regs *regs)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
 	__s32 number;
 
 #if defined(__TARGET_ARCH_x86)
@@ -101,6 +125,11 @@ static __always_inline __u32 blocked_call(struct task_struct *p)
 	return likely(number < FTRACE_CALL_COMPAT - FTRACE_CALL_NATIVE)
 		       ? FTRACE_CALL_NATIVE + number
 		       : FTRACE_CALL_UNKNOWN;
+}
+
+static __always_inline __u32 blocked_call(struct task_struct *p)
+{
+	return call_in(p, entry_regs(p));
 }
 
 /* Returns whether a thread that left its CPU runnable did so by sched_yield(). The tracepoint's

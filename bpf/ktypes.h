@@ -161,6 +161,7 @@ struct mm_struct {
 };
 
 struct task_struct {
+	void *stack;
 	struct mm_struct *mm;
 	struct thread_info thread_info;
 	unsigned int __state; /* `state` before 5.14 */

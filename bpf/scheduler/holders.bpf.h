@@ -73,13 +73,12 @@ static __always_inline void set_wait(struct thread_facts *facts, __u32 place, __
 }
 
 /* A thread has run on this CPU, whose run queue is locked, or gets it now. */
-static __noinline int end_wait(__u32 tid)
+static __always_inline void end_wait(__u32 tid)
 {
 	struct thread_facts *facts = facts_of(tid);
 
 	if (facts)
 		set_wait(facts, 0, bpf_get_smp_processor_id() + 1);
-	return 0;
 }
 
 /* Returns whether the trace says who has this CPU. What it said before the last start of a region
@@ -91,23 +90,23 @@ static __always_inline bool is_reported(struct cpu_stage *s, __u32 holder)
 }
 
 /* `p` waits for a CPU since `now`, when the clock was read. Its record follows. */
-static __noinline int begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
-				 __u64 now, bool locked)
+static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
+				       __u64 now, bool locked)
 {
 	struct cpu_stage *s = stage_of(cpu);
 	struct thread_facts *facts = facts_of(p->pid);
 	__u32 holder;
 
-	if (!mine || !s || !facts || (holder_of(s) & FTRACE_TID_MASK) == (__u32)p->pid)
-		return 0; /* the last: it was to sleep and has its CPU still */
+	if (!s || !facts || (holder_of(s) & FTRACE_TID_MASK) == (__u32)p->pid)
+		return; /* the last: it was to sleep and has its CPU still */
 	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
 	holder = holder_of(s);
 	if (!holder || is_reported(s, holder) ||
 	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_REPORTED) != holder)
-		return 0;
+		return;
 	stage_at(mine, SCHED_WHEN(now, 0),
 		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));
-	return 0;
+	return;
 }
 
 /* Notes in the snapshot whether `p` has a CPU that has not switched yet, or waits for one already.

@@ -250,7 +250,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	if (unlikely(leaves_runnable(prev, argument(ctx, 0), state))) {
 		reason = runnable_reason(prev, argument(ctx, 0), now);
 	} else {
-		call = blocked_call(prev);
+		call = call_in(prev, entry_regs_without_call(prev));
 		reason = blocked_reason(has_state ? argument(ctx, 3) : state);
 	}
 	word |= reason << SCHED_REASON_SHIFT;

@@ -58,7 +58,7 @@ static __always_inline bool can_unwind(struct task_struct *current)
 #if defined(__TARGET_ARCH_x86)
 	const __u64 user_code = 0x33; /* arch/x86: __USER_CS */
 
-	return unwinds && ((struct pt_regs *)bpf_task_pt_regs(current))->cs == user_code;
+	return unwinds && entry_regs(current)->cs == user_code;
 #else
 	return false;
 #endif
@@ -194,7 +194,7 @@ static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
 __noinline int unwind_user_stack(bool in_call)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(current);
+	struct pt_regs *regs = entry_regs(current);
 	__u32 cpu = bpf_get_smp_processor_id(), copy, last;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct unwind_walk *walk = bpf_map_lookup_elem(&unwind_walks, &cpu);

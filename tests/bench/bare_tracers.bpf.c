@@ -4,7 +4,6 @@
  * filter, no state, no reason, no waker.
  *
  * - empty_*: nothing. What the kernel itself takes to call them.
- * - call_*: finds the system call of a thread that blocks, and logs nothing.
  * - ring_*: records of 32 bytes in a BPF ring buffer, one wakeup of the reader per crossing of a
  *   watermark.
  * - mapped_*: records of 16 bytes, stored into memory that the reader has mapped.
@@ -40,19 +39,6 @@ int BPF_PROG(empty_waking) {
 }
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(empty_wakeup) {
-  return 0;
-}
-
-/* ---- the system call of a blocked thread -------------------------------------------------------
- */
-
-__u32 last_call = 0;
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(call_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-             unsigned int prev_state) {
-  if (!preempt && prev_state)
-    last_call = blocked_call(prev);
   return 0;
 }
 

@@ -31,7 +31,7 @@ public:
   enum class Kind { empty, call, ring, mapped };
 
   BareTracer(Kind kind, const std::string &file) : kind_(kind), file_(fopen(file.c_str(), "we")) {
-    constexpr std::string_view kPrefixes[] = {"empty_", "call_", "ring_", "mapped_"};
+    constexpr std::string_view kPrefixes[] = {"empty_", "ring_", "mapped_"};
     object_ = bare_tracers_bpf__open();
     require(file_ && object_);
     object_->rodata->wakeup_watermark = kRingBytes / 8;

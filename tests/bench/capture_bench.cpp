@@ -205,12 +205,9 @@ int main(int argc, char **argv) {
   if (!mkdtemp(scratch.data()))
     return perror("capture_bench: mkdtemp"), 1;
   const std::vector<Tracer> tracers = bench_tracers(scratch);
-  std::vector<Tracer> programs = tracers;
-  for (const Tracer &part : bench_parts(scratch))
-    programs.push_back(part);
   Json all;
   for (const Load &load : bench_loads()) {
-    measure_programs(programs, load, json, all[load.name]);
+    measure_programs(tracers, load, json, all[load.name]);
     measure_load(tracers, load, seconds, json, all[load.name]);
   }
   if (json)

@@ -134,10 +134,3 @@ inline std::vector<Tracer> bench_tracers(const std::string &scratch) {
   add_peer("trace-cmd", "record -q -e sched_switch -e sched_waking");
   return list;
 }
-
-/// Parts of what ovnitrace does, as programs of their own.
-inline std::vector<Tracer> bench_parts(const std::string &scratch) {
-  return {{"of it, blocked in", [=](const Load &load) {
-             return run_bare(BareTracer::Kind::call, scratch + "/bare", load);
-           }}};
-}
