@@ -11,13 +11,13 @@ cat <<'TEXT'
 
 This page is a reference: what works on which kernel. `make test-kernels` boots each kernel in QEMU,
 runs the captures of `tests/kernels/features.txt` there as root, and writes this page. Linux 6.18 is
-not in the table, since the machines that run the whole test suite have it.
+not in the table, because the machines that run the whole test suite have it.
 [capture.md](capture.md#kernels) lists the differences between kernels.
 
 | cell | means |
 |---|---|
-| yes | all tests of the row that were run passed |
-| in part | the kernel lacks what one of the tests needs, so that test was skipped; the others passed |
+| yes | the tests of this feature passed. The last table says which patterns of `features.txt` ran |
+| in part | one of the tests was skipped, because the kernel or the virtual machine lacks what it needs. The others passed |
 | refused | the kernel lacks what the feature needs, and ovnitrace says so |
 | no | this test failed |
 
@@ -47,7 +47,7 @@ awk '
   FNR == 1 && FILENAME !~ /features/ {
     kernel = cpus = FILENAME; sub(/.*\./, "", cpus); sub(/.*\//, "", kernel); sub(/\.[0-9]+$/, "", kernel)
     if (!(kernel in package)) { kernels[++n] = kernel; head = head " | " kernel; rule = rule "|---" }
-    package[kernel] = $2; ran[kernel] = $3 ? "the first test of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
+    package[kernel] = $2; ran[kernel] = $3 ? "the first pattern of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
   }
   FILENAME !~ /features/ { status[kernel, cpus, $2] = $1; next }
   /^#/ { next }
