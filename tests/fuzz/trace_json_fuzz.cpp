@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Feeds the readers of trace.json with any bytes: what it says of the capture, and its stacks.
-// Covers: emulator/input/trace_info.cpp emulator/input/stacks.cpp emulator/base/json_file.cpp
+// Covers: emulator/input/trace_info.cpp emulator/input/stacks.cpp emulator/base/bounded_json.cpp
 #include "emulator/base/error.h"
 #include "emulator/input/stacks.h"
 #include "emulator/input/trace_info.h"
