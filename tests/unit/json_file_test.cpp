@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A JSON file read in a stream: emulator/base/json_file.
+// A JSON file read in a stream: emulator/base/bounded_json.h.
 #include "emulator/base/bounded_json.h"
 
 #include "emulator/base/error.h"
