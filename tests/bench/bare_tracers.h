@@ -28,7 +28,7 @@
 /// Traces from its construction to stop(). Exits when the kernel refuses.
 class BareTracer {
 public:
-  enum class Kind { empty, call, ring, mapped };
+  enum class Kind { empty, ring, mapped };
 
   BareTracer(Kind kind, const std::string &file) : kind_(kind), file_(fopen(file.c_str(), "we")) {
     constexpr std::string_view kPrefixes[] = {"empty_", "ring_", "mapped_"};
