@@ -132,7 +132,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .type_name("NUMBER");
   add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
-               "the main thread if it has this name, otherwise of the one that ran longest");
+               "the main thread if it has this name, otherwise of the thread that ran longest");
   command
       .add_option("--match", arguments->matches,
                   "Treat threads or processes named OLD in A as those named NEW in B; can be given "

@@ -156,7 +156,7 @@ void add_export(App app) {
   command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
 docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
-standard output. --to ovni takes several traces, but no part of one. Each trace becomes one loom
+standard output. --to ovni takes several traces, but no part of a trace. Each trace becomes one loom
 (host) of ovni.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.

@@ -23,13 +23,14 @@ std::string names_of(const CLI::Option &option) {
   return names.starts_with("--") ? "    " + names : names;
 }
 
-/// Returns " FILE", "[=LEVEL]", or nothing. CLI11 appends what a check says about itself after a
-/// colon.
+/// Returns " FILE", "[=LEVEL]", "[ADDRESS:]PORT", or nothing. CLI11 appends what a check says about
+/// itself after a colon.
 std::string value_of(const CLI::Option &option) {
   if (option.get_type_size() == 0)
     return "";
   const std::string type = option.get_type_name();
-  const std::string word = type.substr(0, type.find(':'));
+  const size_t optional_end = type.starts_with('[') ? type.find(']') : 0;
+  const std::string word = type.substr(0, type.find(':', optional_end));
   return word.empty() || word.starts_with("[=") ? word : " " + word;
 }
 

@@ -43,8 +43,8 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
   command
       .add_option(
           "--section", arguments.query.section,
-          "Only the sections that the program has marked with this number (docs/user-events.md); "
-          "--critical-path takes the longest of them")
+          "With --critical-path: the path of the longest section that the program has marked with "
+          "this number (docs/user-events.md)")
       .type_name("NUMBER")
       .group(kGroup)
       .needs(path);

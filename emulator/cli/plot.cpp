@@ -112,8 +112,10 @@ void add_plot(App app) {
                   "Draw at most N threads: those that ran or waited longest (default: 40)")
       .type_name("N")
       .range(1, kMostRows);
-  command.add_flag("--arrows", arguments->figure.arrows,
-                   "With -o: draw arrows from the waker to the moment when the thread got its CPU");
+  command.add_flag(
+      "--arrows", arguments->figure.arrows,
+      "With -o: draw an arrow for each wakeup, from the waker to where the woken thread "
+      "gets its CPU");
   add_cut_options(command, arguments->cut);
   add_path_options(command, arguments->path, "Draw the critical path");
   add_terminal_options(command);

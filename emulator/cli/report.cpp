@@ -33,9 +33,10 @@ void add_report(App app) {
       .type_name("FILE.html");
   add_force(command, report.force);
   command
-      .add_option("--max-size", report.most_bytes,
-                  "Largest size of the page, as 20M. If a trace needs more, details are summed up "
-                  "(default: 64M)")
+      .add_option(
+          "--max-size", report.most_bytes,
+          "Largest size of the page, such as 20M. If a trace needs more, details are summed up "
+          "(default: 64M)")
       .type_name("SIZE")
       .as_size();
   command.add_flag("--open", report.open,

@@ -180,8 +180,8 @@ void add_why(App app) {
       .add_option_function<std::string>(
           "--by", [arguments](const std::string &word) { arguments->options.by = by_word(word); },
           "In the table of threads, print one line for each thread (default), process, name or "
-          "cgroup (container, unit of systemd or path). For cgroups, the line also says for what "
-          "they waited. With --critical-path: thread or name")
+          "cgroup (container, unit of systemd or path). With cgroup, the line also divides the "
+          "waiting by cause. With --critical-path: thread or name")
       .type_name("WHAT")
       .one_of({"thread", "process", "name", "cgroup"});
   add_terminal_options(command);
@@ -189,7 +189,7 @@ void add_why(App app) {
   command.get_option("--section").remove_needs(command.get_option("--critical-path"));
   command
       .add_option("--slowest", arguments->slowest,
-                  "With --section: explain the N longest of these sections one by one")
+                  "With --section: explain the N longest sections of this number one by one")
       .type_name("N")
       .range(1, 1000)
       .needs("--section");

@@ -61,6 +61,10 @@ TEST_F(Help, NamesAValueThatCanBeLeftOut) {
   EXPECT_EQ(optional_value(*app.get_option("--gzip")), "");
 }
 
+TEST_F(Help, ShowsAValueWithAColonWhole) {
+  EXPECT_NE(app.get_subcommand("top")->help().find("--metrics [ADDRESS:]PORT"), std::string::npos);
+}
+
 TEST_F(Help, SaysWhatAStrayArgumentCouldHaveMeant) {
   const std::string not_expected = "ovnitrace: not expected: ";
   EXPECT_EQ(answer({"record", "--compress", "0"}),

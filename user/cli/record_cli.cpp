@@ -221,7 +221,8 @@ void add_record(App app, const std::vector<std::string> &command) {
       app.add_subcommand("record", "Record only; convert later, anywhere, without root");
   record_app.usage("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                    "       ovnitrace record [OPTIONS] -a|-p PID [-- PROGRAM]\n"
-                   "       ovnitrace record [OPTIONS] FILTER    searches the whole machine");
+                   "       ovnitrace record [OPTIONS] FILTER    threads of the whole machine that "
+                   "pass the filter");
   add_record_options(record_app, *arguments);
   record_app.add_flag("--dry-run", arguments->dry_run,
                       "Print the threads that would be recorded now, and record nothing");

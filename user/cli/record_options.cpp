@@ -119,9 +119,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "--filter",
          [&options](const std::string &list) { options.families = parse_families(list); },
          "Record these families of events: " + family_names() +
-             " (default: sched,user); prio: priorities, mutex: locks, server: budgets of "
-             "SCHED_DEADLINE, user: events that programs log. Example: irq,signal. +irq adds to "
-             "the default; all,-irq records all but irq (docs/capture.md)")
+             " (default: sched,user). irq,signal: only these two; +irq: the default and irq; "
+             "all,-irq: all but irq. docs/usage.md says what each family records")
       .type_name("LIST")
       .values(family_names() + ", all, none");
   app.add_option(
@@ -216,13 +215,9 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--trigger", arguments.triggers,
          "With --buffer last: also save when this happens. latency:5ms: a thread has waited 5 ms "
-         "for "
-         "a CPU. preempted:5ms: the same, but only after it lost its CPU, not after a wakeup. "
-         "blocked:5ms: a thread was blocked for 5 ms. idle-while-waiting:5ms: while a thread "
-         "waited, a CPU that it may use was idle for 5 ms in one piece. With :GLOB, as in "
-         "latency:5ms:redis*, only threads of this name count. exit:GLOB: a thread of this name "
-         "has ended. task_end, user_event_3 or another name of an event: this event occurs. "
-         "region_stop: a region of --control stops. help: list all. Can be given more than once")
+         "for a CPU. latency:5ms:redis*: only threads of such a name count. user_event_3 or the "
+         "name of another event: this event occurs. `--trigger help` lists all, and "
+         "docs/sessions.md explains them. Can be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
       .values(trigger_names());

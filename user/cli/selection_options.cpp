@@ -124,11 +124,10 @@ void add_selection_options(App app, Selection &selection) {
   add_cgroup(app, "--container", "NAME|ID",
              "Only threads of this container of docker, podman, containerd or systemd-nspawn",
              selection, [](const std::string &name) { return cgroup_of_container(name); });
-  add_names(app, kComm.names,
-            "Only threads whose name matches GLOB, for as long as it does; * and ? as in a shell",
+  add_names(app, kComm.names, "Only threads while their name matches GLOB; * and ? as in a shell",
             selection, selection.comms);
-  add_names(app, "--no-comm", "No threads whose name matches GLOB, for as long as it does",
-            selection, selection.refused_comms);
+  add_names(app, "--no-comm", "Only threads while their name does not match GLOB", selection,
+            selection.refused_comms);
   add(app, "--uid", "USER", "Only threads whose real user ID is one of these: names or numbers",
       selection, [&selection](const std::string &list) {
         for (const std::string &user : comma_list(list))

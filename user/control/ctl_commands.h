@@ -20,7 +20,7 @@ inline constexpr CtlCommand kCtlCommands[] = {
     {"pause", "", "record nothing from now on; the trace shows this time as a gap"},
     {"resume", "", "record again"},
     {"stop", "", "end the capture; with --control, fire each armed stop:interactive alarm instead"},
-    {"start", "", "with --control: fire each other armed interactive alarm"},
+    {"start", "", "with --control: fire each armed interactive alarm that is not a stop"},
 };
 
 } // namespace ovnitrace::control
