@@ -23,7 +23,7 @@ public:
 /// A directory in memory, made once a run.
 const std::string &directory() {
   static const std::string path = [] {
-    const std::string name = ovnitrace::make_memory_directory();
+    const std::string &name = ovnitrace::memory_directory();
     std::filesystem::create_directories(name + "/loom.n/proc.1/thread.1");
     return name;
   }();

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace ovnitrace {
 
@@ -13,11 +15,18 @@ inline void require(bool truth) {
     std::abort();
 }
 
-/// Makes a directory in memory, and returns its path. To be called once a run: nobody removes it.
-inline std::string make_memory_directory() {
-  std::string name = "/dev/shm/ovnitrace-fuzz-XXXXXX";
-  require(mkdtemp(name.data()));
-  return name;
+/// Returns the path of a directory in memory, the same for each call. The end of the run removes it.
+inline const std::string &memory_directory() {
+  struct Directory {
+    Directory() { require(mkdtemp(path.data())); }
+    ~Directory() {
+      std::error_code failed;
+      std::filesystem::remove_all(path, failed);
+    }
+    std::string path = "/dev/shm/ovnitrace-fuzz-XXXXXX";
+  };
+  static const Directory directory;
+  return directory.path;
 }
 
 } // namespace ovnitrace

@@ -16,7 +16,7 @@ using namespace ovnitrace;
 /// A directory in memory, made once a run.
 const std::string &directory() {
   static const std::string path = [] {
-    const std::string name = make_memory_directory();
+    const std::string &name = memory_directory();
     return name;
   }();
   return path;

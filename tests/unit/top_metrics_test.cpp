@@ -232,14 +232,23 @@ protected:
     thread_.join();
     close(end_);
   }
-  /// Returns the whole response.
-  std::string ask(const std::string &request) const {
-    const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in to = {};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port_);
+  /// Returns a connection from an address of this machine, 127.0.0.`host`.
+  UniqueFd connection_from(uint32_t host) const {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in from = {}, to = {};
+    from.sin_family = to.sin_family = AF_INET;
+    from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd.get(), reinterpret_cast<sockaddr *>(&to), sizeof to) != 0)
+    to.sin_port = htons(port_);
+    if (bind(fd.get(), reinterpret_cast<sockaddr *>(&from), sizeof from) != 0 ||
+        connect(fd.get(), reinterpret_cast<sockaddr *>(&to), sizeof to) != 0)
+      fd = UniqueFd();
+    return fd;
+  }
+  /// Returns the whole response.
+  std::string ask(const std::string &request, uint32_t host = 1) const {
+    const UniqueFd fd = connection_from(host);
+    if (!fd)
       return "no connection";
     const std::string text = request + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     EXPECT_EQ(send(fd.get(), text.data(), text.size(), 0), ssize_t(text.size()));
@@ -271,6 +280,13 @@ TEST_F(ServedMetrics, AreNothingElse) {
   EXPECT_TRUE(ask("POST /metrics").starts_with("HTTP/1.1 405 "));
   EXPECT_FALSE(ask("\x01\xff").starts_with("HTTP/1.1 2"));
   EXPECT_TRUE(ask("GET /metrics").starts_with("HTTP/1.1 200 ")) << "it still answers";
+}
+
+TEST_F(ServedMetrics, AreForOthersWhileOneHostHoldsManyConnections) {
+  std::vector<UniqueFd> idle;
+  for (int n = 0; n < 40; n++)
+    idle.push_back(connection_from(2));
+  EXPECT_TRUE(ask("GET /metrics").starts_with("HTTP/1.1 200 "));
 }
 
 TEST(MetricsAddress, InUseIsAnError) {

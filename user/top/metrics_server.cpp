@@ -14,7 +14,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr unsigned kMostConnections = 32, kIdleSeconds = 10; // then a connection is closed
+constexpr unsigned kMostConnections = 32, kMostOfAnAddress = 8;
+constexpr unsigned kIdleSeconds = 10; // then a connection is closed
 
 MHD_Result respond(MHD_Connection *connection, unsigned status, const std::string &text,
                    const char *type) {
@@ -49,7 +50,8 @@ MHD_Result answer(void *server, MHD_Connection *connection, const char *path, co
 MetricsServer::MetricsServer(UniqueFd socket)
     : http_(MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, answer, this,
                              MHD_OPTION_LISTEN_SOCKET, socket.get(), MHD_OPTION_CONNECTION_LIMIT,
-                             kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
+                             kMostConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                             kMostOfAnAddress, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
                              MHD_OPTION_END)) {
   if (!http_)
     throw Error("cannot start the HTTP server of --metrics");
