@@ -84,8 +84,8 @@ int BPF_PROG(on_block_rq_complete, struct request *rq)
 	return 0;
 }
 
-/* A stacked device (dm, md) completes its I/O while a request of a device below it is being
- * completed. From here on, the stacked device is the one that wakes threads. */
+/* Notes that a stacked device (dm, md) completes its I/O, while a request of a device below it is
+ * being completed. The stacked device wakes threads from here on. */
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(on_block_bio_complete, struct request_queue *q, struct bio *bio)
 {
@@ -216,8 +216,8 @@ static __always_inline bool has_no_quota(struct cfs_rq *cfs_rq)
 		       (__u64)quota + bpf_core_field_offset(quota->throttled_csd_list);
 }
 
-/* Records that a thread may run again, if it may: the cgroups above its own have quota, too. Not
- * static, so that the verifier looks at it once. */
+/* Records that a throttled thread may run again, unless a cgroup above it has no quota either. Not
+ * static, so that the verifier checks it once. */
 __noinline int release(__u32 n)
 {
 	__u32 zero = 0;

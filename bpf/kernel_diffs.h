@@ -62,7 +62,7 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	       group->throttle_count > 0;
 }
 
-/* The registers with which a thread entered the kernel. */
+/* Returns the registers with which a thread entered the kernel. */
 static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
 {
 	return (struct pt_regs *)bpf_task_pt_regs(p);
@@ -72,7 +72,7 @@ static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
  * all threads. 0: not known yet. */
 __u64 regs_in_stack = 0;
 
-/* As entry_regs(), for the switch of a thread. On processors where each return from a function is
+/* Does what entry_regs() does, for the switch of a thread. On processors where each return from a function is
  * slowed down (against Spectre), the helper costs more than all that is done with the registers.
  * Not for functions that are not inlined (kfuncs.h). */
 static __always_inline struct pt_regs *entry_regs_without_call(struct task_struct *p)
@@ -87,8 +87,8 @@ static __always_inline struct pt_regs *entry_regs_without_call(struct task_struc
 				 bpf_core_type_id_kernel(struct pt_regs));
 }
 
-/* A system call of 32-bit programs on a 64-bit kernel: other numbers, on x86 with arguments in
- * other registers. */
+/* Returns whether the thread is in a system call of a 32-bit program on a 64-bit kernel. Such calls
+ * have other numbers, and on x86 other registers for arguments. */
 static __always_inline bool in_compat_syscall(struct task_struct *p)
 {
 #if defined(__TARGET_ARCH_x86)

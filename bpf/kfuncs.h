@@ -55,7 +55,7 @@ static int (*const kfunc_send_signal_task)(struct task_struct *task, int signal,
 const volatile bool never = false;
 static void (*const tail_call)(void *ctx) = (void *)KFUNC_TAIL_CALL;
 
-/* At the start of each program of a uprobe. */
+/* Call this at the start of each program of a uprobe. */
 static __always_inline void keep_own_stack(void *ctx)
 {
 	if (never)

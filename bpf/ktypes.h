@@ -96,7 +96,7 @@ struct hrtimer {
 
 struct sched_dl_entity {
 	__u64 dl_runtime; /* ns: the budget of a period */
-	__s64 runtime;	  /* ns: left of it; below 0: ran longer */
+	__s64 runtime;	  /* ns that are left; negative: overrun */
 	__u64 deadline;	  /* absolute, of the job under way, on the clock of the runqueue */
 	unsigned int dl_throttled : 1;
 	unsigned int dl_yielded : 1;

@@ -61,8 +61,8 @@ static __always_inline void life_fill(struct life_record *r, __u32 kind, struct 
 				  p->comm); /* old kernels leave bytes after its end */
 }
 
-/* For a thread that was alive before. Who created it is not known, but the process's parent did, or
- * has adopted the process. */
+/* Fills in the parent of a process that was alive before. The parent has created the process, or
+ * has adopted it. */
 static __always_inline void life_fill_parent(struct life_record *r, struct task_struct *p)
 {
 	if (p->pid == p->tgid)
@@ -82,7 +82,7 @@ static __always_inline __u64 life_wakeup(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-/* Returns whether it found room. */
+/* Sends a record of the life ring. Returns false if the ring is full. */
 static __always_inline bool life_try(struct life_record *r)
 {
 	return !bpf_ringbuf_output(&life, r, sizeof(*r), life_wakeup());

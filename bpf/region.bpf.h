@@ -31,7 +31,8 @@ struct visitor {
 	__u32 only;	/* VISIT_OPENED: this thread; 0: all of the process */
 };
 
-/* Not by way of the stack, of which its callers leave too little on 6.1. */
+/* Sends a region event. Builds the record in the ring, because callers leave too little stack
+ * on 6.1. */
 static __noinline int send_region(__u32 pid, __u32 tid, __u32 what, __u64 time)
 {
 	__u64 wakeup = life_wakeup();
@@ -115,7 +116,8 @@ static __always_inline void close_region(__u32 pid, __u32 tid, __u32 what)
 		send_region(pid, tid, what, bpf_ktime_get_ns());
 }
 
-/* An event of a chain, for the thread that fires or, `all`, for every thread of its process. */
+/* Applies an event of a chain to the thread that fires or, with `all`, to every thread of its
+ * process. */
 static __always_inline void do_event(struct visitor *v, __u32 event, __u32 what, bool all)
 {
 	if (event == CONTROL_THREADID) {

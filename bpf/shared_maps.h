@@ -70,7 +70,8 @@ static __always_inline struct thread_marks *all_marks(void)
 	return bpf_map_lookup_elem(&marks, &zero);
 }
 
-/* THREAD_*: 0 if it is not traced. The idle task, tid 0, never is. */
+/* Returns the marks (THREAD_*) of a thread, 0 if it is not traced. The idle task, tid 0, never is.
+ */
 static __always_inline __u32 marks_of(__u32 tid)
 {
 	struct thread_marks *all = all_marks();
@@ -142,7 +143,7 @@ static __always_inline bool in_any_region(void)
 	return !has_regions || about_regions(REGIONS_OPEN);
 }
 
-/* For events of families, which are about a thread. */
+/* Returns whether events of families are recorded for a thread. */
 static __always_inline bool is_recorded(struct task_struct *p)
 {
 	return is_traced(p->pid) && in_region(p);

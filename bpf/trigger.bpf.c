@@ -122,7 +122,7 @@ static __always_inline void note_idle(struct task_struct *prev, struct task_stru
 	}
 }
 
-/* A CPU that was unplugged looks idle. */
+/* Returns whether a CPU is plugged in. Otherwise it would look idle. */
 static __always_inline bool is_online(struct idle_cpu *cpu)
 {
 	struct rq *rq = (void *)cpu->rq;
@@ -177,7 +177,7 @@ static long search_cpu(__u32 cpu, struct idle_search *search)
 	return 0;
 }
 
-/* `p` gets a CPU at `now`, for which it has waited since `from`. */
+/* Finds a CPU that was idle while `p`, which gets a CPU at `now`, has waited since `from`. */
 static __noinline int look_for_idle_cpu(struct task_struct *p, __u64 from, __u64 now)
 {
 	struct idle_search search = {.mask = (const char *)p + bpf_core_field_offset(p->cpus_mask),
@@ -192,7 +192,7 @@ static __noinline int look_for_idle_cpu(struct task_struct *p, __u64 from, __u64
 
 /* ---- states of threads ---------------------------------------------------------------------- */
 
-/* The state that the rule is about has ended. */
+/* Ends the state that the rule is about, and hits if it lasted long enough. */
 static __always_inline void state_ended(struct task_struct *p, volatile __u64 *word, __u64 now)
 {
 	__u64 since = *word;
@@ -206,8 +206,8 @@ static __always_inline void state_ended(struct task_struct *p, volatile __u64 *w
 		hit(p, now - since, now, 0);
 }
 
-/* With TRIGGER_LATENCY, TRIGGER_IDLE and TRIGGER_BLOCKED. A thread that waits for a CPU may be
- * woken once more, if it was preempted on its way to sleep. */
+/* Notes a wakeup, with TRIGGER_LATENCY, TRIGGER_IDLE and TRIGGER_BLOCKED. A thread that waits for a
+ * CPU may be woken again if it was preempted on its way to sleep. */
 static __always_inline int woken(struct task_struct *p, bool is_new)
 {
 	volatile __u64 *word;

@@ -15,8 +15,8 @@ static __always_inline __u64 stack_pointer(struct pt_regs *ctx)
 #endif
 }
 
-/* What a program does when the state machine has run. A thread whose instructions are to be counted
- * stops before its next. */
+/* Finishes a program after the state machine has run. If the instructions of a thread are to be
+ * counted, the thread stops before its next instruction. */
 static __always_inline int after_hit(struct hit *h, bool sleepable)
 {
 	if (h->visitor.visit && !visit_threads(&h->visitor, sleepable))
@@ -164,7 +164,7 @@ int on_pcontrol(struct pt_regs *ctx)
 	return after_hit(&h, true);
 }
 
-/* The dynamic loader has loaded or unloaded something (_dl_debug_state). */
+/* Hits when the dynamic loader has loaded or unloaded a library (_dl_debug_state). */
 SEC("uprobe")
 int on_library(struct pt_regs *ctx)
 {
@@ -197,7 +197,8 @@ int visit_living(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* On behalf of a thread: an instruction that it has executed, the time, the user. */
+/* Takes a hit from the loader: an instruction that a thread has executed, a time, or a command of
+ * the user. */
 SEC("syscall")
 int hit_alarm(struct control_hit *request)
 {

@@ -278,8 +278,9 @@ __noinline int hit_chain(struct hit *h, struct control_process *process,
 	if (!h || !process || !thread)
 		return 0;
 	c &= CONTROL_CHAINS - 1;
-	/* Tries again if another thread's broadcast came in between: the hit then belongs to what
-	 * the broadcast has armed. Nobody is overtaken eight times in a row. */
+	/* Another thread's broadcast may come in between. The hit then counts for the alarm that
+	 * the broadcast has armed, so it is tried again. No thread loses this race eight times in a
+	 * row. */
 	for (__u32 tries = 0; tries < 8; tries++) {
 		barrier_var(c); /* so that no address is kept on the stack for the next try */
 		place = &thread->places[c];

@@ -272,7 +272,8 @@ TWIN_PROG("tp_btf/sched_process_exec", on_control_exec, 4, struct task_struct *p
 	return 0;
 }
 
-/* Those that are alive when the capture starts, a process's main thread first. */
+/* Visits the threads that are alive when the capture starts. The main thread of a process comes
+ * first. */
 SEC("iter/task")
 int begin_living(struct bpf_iter__task *ctx)
 {

@@ -56,7 +56,8 @@ static __always_inline void look_at_priority(struct task_struct *p)
 	}
 }
 
-/* rt_mutex_setprio(): a thread of SCHED_DEADLINE inherits from another the earlier deadline. */
+/* Returns whether a thread of SCHED_DEADLINE inherits an earlier deadline from `waiter`, as
+ * rt_mutex_setprio() decides. */
 static __always_inline bool inherits(struct task_struct *p, struct task_struct *waiter, int prio)
 {
 	if (prio != p->normal_prio || prio >= 0)
@@ -64,8 +65,8 @@ static __always_inline bool inherits(struct task_struct *p, struct task_struct *
 	return (__s64)(BPF_CORE_READ(waiter, dl.deadline) - p->dl.deadline) < 0;
 }
 
-/* The thread that has the highest priority of those that wait for a lock of `p` has changed, NULL:
- * none waits any more. Raised when the priority of `p` is about to change. */
+/* The kernel raises this when the priority of `p` is about to change: another thread has the
+ * highest priority of those that wait for a lock of `p`. NULL: no thread waits any more. */
 SEC("tp_btf/sched_pi_setprio")
 int BPF_PROG(prio_on_sched_pi_setprio, struct task_struct *p)
 {

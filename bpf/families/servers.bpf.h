@@ -139,7 +139,8 @@ static __always_inline struct task_struct *replenished_by(struct hrtimer *timer)
 	return (void *)((char *)dl - bpf_core_field_offset(struct task_struct, dl));
 }
 
-/* No budget is left, or it was given back: the timer is set to the next period. */
+/* Handles a server without budget: it is used up, or the thread gave it back. The timer is set to
+ * the next period. */
 static __always_inline void server_is_throttled(struct task_struct *p)
 {
 	struct sched_dl_entity *dl =

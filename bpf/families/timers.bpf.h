@@ -115,7 +115,7 @@ static __always_inline void timer_expires(struct hrtimer *timer, __s64 now)
 		   timer_word(armed->kind, now - (__s64)BPF_CORE_READ(timer, node.expires), 1));
 }
 
-/* The timer itself may be gone by now; its address is all that is looked at. */
+/* The memory of the timer may be free by now, so only its address is used. */
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(timer_on_hrtimer_expire_exit, struct hrtimer *timer)
 {

@@ -35,7 +35,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct program_run);
 } disabled SEC(".maps");
-__u32 any_disabled = 0; /* a process was, once: before, nobody looks into the map */
+__u32 any_disabled = 0; /* set with the first one; until then the map is not read */
 
 static __always_inline struct program_run run_of(struct task_struct *p)
 {
@@ -151,7 +151,8 @@ static __always_inline void log_own(struct pt_regs *ctx, struct user_probe *prob
 	}
 }
 
-/* With --control the program itself starts and stops its region so, whatever the chains say. */
+/* With --control, lets the program itself start and stop its region in this way, whatever the
+ * chains say. */
 static __always_inline void set_region(struct task_struct *current, __u32 event, __u32 tid,
 				       bool all)
 {
@@ -203,7 +204,7 @@ static __always_inline void fire(struct pt_regs *ctx, struct user_probe *probe,
 		__sync_fetch_and_add(&user_refused, 1);
 }
 
-/* A nop of the program, with the number of its probe as cookie. */
+/* Handles a nop of the program. The cookie is the number of its probe. */
 SEC("uprobe")
 int on_user_probe(struct pt_regs *ctx)
 {

@@ -44,7 +44,7 @@ static __always_inline bool has_waiters(struct cpu_stage *s)
 	return (__u32)both + (__u32)(both >> 32);
 }
 
-/* `place`: the number of the CPU + 1. */
+/* Adds `more` waiters to a CPU. `place`: the number of the CPU + 1. */
 static __always_inline void count_waiter(__u32 place, int more, bool locked)
 {
 	struct cpu_stage *s = stage_of(place - 1);
@@ -57,8 +57,8 @@ static __always_inline void count_waiter(__u32 place, int more, bool locked)
 		__sync_fetch_and_add(&s->moved, more);
 }
 
-/* A thread waits for the CPU of number `place` - 1; 0: for none. `locked`: the place whose run
- * queue is locked, 0: none is. */
+/* Notes for which CPU a thread waits: `place` is its number + 1, or 0 if the thread does not wait.
+ * `locked`: the place whose run queue is locked, 0: none. */
 static __always_inline void set_wait(struct thread_facts *facts, __u32 place, __u32 locked)
 {
 	__u32 before = facts->waits;
@@ -72,7 +72,8 @@ static __always_inline void set_wait(struct thread_facts *facts, __u32 place, __
 		count_waiter(place, 1, place == locked);
 }
 
-/* A thread has run on this CPU, whose run queue is locked, or gets it now. */
+/* Ends the wait of a thread that has run on this CPU, or gets it now. The run queue of this CPU is
+ * locked. */
 static __always_inline void end_wait(__u32 tid)
 {
 	struct thread_facts *facts = facts_of(tid);
@@ -89,7 +90,8 @@ static __always_inline bool is_reported(struct cpu_stage *s, __u32 holder)
 	       (!has_regions || *(volatile __u64 *)&s->switched >= about_regions(REGIONS_OPENED));
 }
 
-/* `p` waits for a CPU since `now`, when the clock was read. Its record follows. */
+/* Starts a wait of `p` for a CPU at `now`, when the clock was read. The caller stages its record
+ * afterwards. */
 static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
 				       __u64 now, bool locked)
 {

@@ -12,7 +12,7 @@ int follow_caller(struct follow_request *request)
 	return 0;
 }
 
-/* A name that finds no room is no loss: it is sent when the thread appears again. */
+/* Sends the name of a thread. A name that finds no room is sent when the thread appears again. */
 static __noinline int send_name(struct task_struct *p)
 {
 	struct life_record r;
@@ -37,8 +37,8 @@ static __always_inline void name_once(struct task_struct *p, __u32 its_marks)
 		send_name(p);
 }
 
-/* The last switch: the kernel's accounting of the thread is final now, its own update for this
- * switch (put_prev_task()) included. */
+/* Logs the last switch of a thread. The kernel's account of the thread is final, including its own
+ * update for this switch (put_prev_task()). */
 static __noinline int log_death(struct task_struct *p, __u32 tid)
 {
 	struct life_record r;
@@ -56,7 +56,7 @@ static __noinline int log_death(struct task_struct *p, __u32 tid)
 	return 0;
 }
 
-/* The last switch of a thread whose region is closed is not recorded, but its account is. */
+/* Logs the account of a thread whose region is closed. Its last switch is not recorded. */
 static __noinline int log_death_outside(struct task_struct *p)
 {
 	if (task_state(p) & TASK_DEAD)
@@ -120,8 +120,8 @@ TWIN_PROG("tp_btf/sched_process_exec", on_exec, 2, struct task_struct *p, int ol
 	return 0;
 }
 
-/* A thread that renames itself, however often, is recorded once: when it leaves its CPU, at `now`,
- * under the name that it has then. */
+/* Records that a thread has renamed itself: once, when it leaves its CPU at `now`, with the name
+ * that it has then. */
 static __noinline int log_own_rename(struct task_struct *p, __u32 tid, __u64 now)
 {
 	struct life_record r;
@@ -133,8 +133,8 @@ static __noinline int log_own_rename(struct task_struct *p, __u32 tid, __u64 now
 	return 0;
 }
 
-/* A thread that another one renames is recorded at once, and then not again until it appears: with
- * name_once, under the name that it has then. */
+/* Records at once that another thread has renamed `p`. Further renamings are recorded by
+ * name_once(), when `p` appears again, with the name that it has then. */
 TWIN_PROG("tp_btf/task_rename", on_rename, 4, struct task_struct *p, const char *comm)
 {
 	struct life_record r;

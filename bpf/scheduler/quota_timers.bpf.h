@@ -14,7 +14,7 @@ struct task_struct___grouped {
 	struct task_group *sched_task_group;
 } __attribute__((preserve_access_index));
 
-/* Run in the loader, before it loads bpf/causes.bpf.c. */
+/* The loader runs this program before it loads bpf/causes.bpf.c. */
 SEC("syscall")
 int find_quota_timers(struct quota_timers *found)
 {

@@ -12,7 +12,7 @@
  */
 /* Set by the loader before loading. */
 const volatile __u32 needed_fits = 0;	  /* enum select_fit; 0: there are no filters */
-const volatile bool only_targets = false; /* and not their children */
+const volatile bool only_targets = false; /* without their children */
 const volatile __u32 globs_chosen = 0;	  /* of --comm, first in name_globs */
 const volatile __u32 globs_used = 0;	  /* of --comm and --no-comm */
 const volatile __u32 chosen_uids[SELECT_NUMBERS] = {};
@@ -42,15 +42,15 @@ static __always_inline void forget_facts(__u32 tid)
 	}
 }
 
-/* `more`: THREAD_PROGRAM or 0. The thread may be running, so it is never without the mark
- * meanwhile. */
+/* Marks a thread as traced. `more`: THREAD_PROGRAM or 0. The thread may be running, so the mark is
+ * never removed in between. */
 static __always_inline void set_traced(__u32 tid, __u32 more)
 {
 	forget_facts(tid);
 	change_marks(tid, THREAD_TRACED | THREAD_NAMED | more, THREAD_PROGRAM & ~more);
 }
 
-/* A tid that was a traced thread's once. */
+/* Removes the mark of a tid that a traced thread had. */
 static __always_inline void set_untraced(__u32 tid)
 {
 	forget_facts(tid);
@@ -191,8 +191,8 @@ static __noinline int end_recording(struct task_struct *p)
 	return 0;
 }
 
-/* A thread passes a filter from now on, or no longer. Several CPUs may change bits of one thread:
- * who sets the mark looks at the bits again. */
+/* Notes that a thread passes a filter from now on (`fits`), or no longer. Several CPUs may change
+ * bits of one thread, so the CPU that sets the mark reads the bits again. */
 static __noinline int change_fit(struct task_struct *p, __u32 fit, bool fits, struct passage *now)
 {
 	struct thread_facts *facts = facts_of(p->pid);
@@ -216,7 +216,7 @@ static __noinline int change_fit(struct task_struct *p, __u32 fit, bool fits, st
 	return 0;
 }
 
-/* Notes what a new thread passes. Returns whether it is traced. */
+/* Notes which filters a new thread passes. Returns whether it passes all of them. */
 static __noinline bool fits_at_birth(struct task_struct *child, struct task_struct *parent)
 {
 	struct thread_facts *facts = facts_of(child->pid), *creator = facts_of(parent->pid);
@@ -234,8 +234,8 @@ static __noinline bool fits_at_birth(struct task_struct *child, struct task_stru
 	return passes(fits);
 }
 
-/* The thread begins to exit: whatever filter it still passes, its last switch is recorded as the
- * mark says. The next thread with its tid passes none before its birth. */
+/* Ends the filters of a thread that begins to exit. The mark still decides about its last switch.
+ * The next thread with this tid passes no filter before its birth. */
 static __always_inline void forget_fits(__u32 tid)
 {
 	struct thread_facts *facts = facts_of(tid);
@@ -244,8 +244,8 @@ static __always_inline void forget_fits(__u32 tid)
 		*(volatile __u32 *)&facts->fits &= FITS_ENTERED | FITS_SHOWN;
 }
 
-/* An execve under the tid `before`. What the thread had passed it passes under its new tid; its
- * name was looked at when it changed, just before. */
+/* Moves the filters that a thread passes from the tid `before` to the tid that it has after execve.
+ * Its new name was checked just before, when it changed. */
 static __noinline int change_at_exec(struct task_struct *p, __u32 before)
 {
 	struct thread_facts *facts = facts_of(p->pid), *old = facts_of(before);
@@ -273,13 +273,13 @@ static __always_inline bool entered_running(struct task_struct *p)
 	return selects && facts && __sync_fetch_and_and(&facts->fits, ~FITS_ENTERED) & FITS_ENTERED;
 }
 
-/* For wakeups: whether `p` may begin to be recorded with the CPU that it gets. */
+/* Returns whether a thread that is woken passes all filters if its next CPU fits. */
 static __always_inline bool awaits_cpu(struct thread_facts *facts)
 {
 	return needed_fits & FITS_CPU && facts && passes(facts->fits | FITS_CPU);
 }
 
-/* `p` is put on a CPU. `creator`: not 0: it is new. Interrupts are off. */
+/* Notes that `p` is put on a CPU. `creator`: of a new thread, otherwise 0. Interrupts are off. */
 static __noinline int change_cpu(struct task_struct *p, __u32 cpu, __u32 creator)
 {
 	struct passage now = {p->comm, cpu, creator};
@@ -299,7 +299,8 @@ static __noinline int change_cgroup(struct task_struct *p)
 	return change_fit(p, FITS_CGROUP, cgroup_fits(p), &now);
 }
 
-/* A thread, or all threads of a process, were put into a cgroup. `leader` is the first of them. */
+/* Handles a thread, or all threads of a process, that were put into a cgroup. `leader` is the first
+ * one. */
 SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_cgroup_attach, struct cgroup *cgroup, const char *path, struct task_struct *leader,
 	     bool threadgroup)
@@ -322,15 +323,15 @@ int BPF_PROG(on_cgroup_attach, struct cgroup *cgroup, const char *path, struct t
 	return 0;
 }
 
-/* The same for each thread, for kernels that cannot visit those of a process. */
+/* Does the same for each thread, on kernels that cannot visit the threads of a process. */
 SEC("fexit/cgroup_move_task")
 int BPF_PROG(on_cgroup_move, struct task_struct *p)
 {
 	return change_cgroup(p);
 }
 
-/* The end of a system call. Only these change a real user: setuid, setreuid and setresuid, with the
- * numbers of the programs of 32 bits, too. */
+/* Runs at the end of a system call. Only setuid, setreuid and setresuid change a real user; 32-bit
+ * programs have other numbers for them. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_setuid, struct pt_regs *regs)
 {

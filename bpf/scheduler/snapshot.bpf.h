@@ -55,7 +55,7 @@ static __always_inline bool is_chosen_tid(struct task_struct *p)
 	return false;
 }
 
-/* With filters: notes which of them a living thread passes. */
+/* With filters, notes which of them a living thread passes. */
 static __noinline int look_at_fits(struct task_struct *p)
 {
 	struct thread_facts *facts = facts_of(p->pid),

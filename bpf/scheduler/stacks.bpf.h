@@ -79,8 +79,8 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 
 #define USUAL_FRAMES 24 /* most stacks of the kernel have fewer */
 
-/* As the kernel walks it: the program's part by frame pointers, so that the caller of the innermost
- * function may be missing. */
+/* Takes the stack that the kernel walks. It walks the program's part by frame pointers, so the
+ * caller of the innermost function may be missing. */
 static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

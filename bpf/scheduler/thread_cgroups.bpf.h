@@ -115,7 +115,8 @@ static __always_inline void fill_cgroup(struct life_record *r, struct task_struc
 			    : name_cgroup((__u64)BPF_CORE_READ(p, cgroups));
 }
 
-/* `p` was put into another cgroup. `all`: 1: all threads of its process were, or 0. */
+/* Logs that `p` was put into another cgroup. `all`: 1 if all threads of its process were, otherwise
+ * 0. */
 static __noinline int log_cgroup(struct task_struct *p, __u32 all)
 {
 	struct life_record r;

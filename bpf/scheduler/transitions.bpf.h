@@ -88,7 +88,7 @@ static __noinline __u32 runnable_reason(struct task_struct *prev, bool preempt, 
 						    : FTRACE_OFFCPU_PREEMPTED;
 }
 
-/* Without the marks of threads whose region is closed. */
+/* Removes the marks of threads whose region is closed from a switch. */
 static __always_inline __u64 only_open(__u64 word, struct task_struct *prev,
 				       struct task_struct *next)
 {
@@ -111,7 +111,7 @@ static __always_inline __u64 argument(__u64 *ctx, int n)
 	return ctx[n];
 }
 
-/* A switch, and who has this CPU now. */
+/* Stages a switch, and notes which thread has this CPU now. */
 static __always_inline void log_taken(struct cpu_stage *s, __u64 *ctx, __u64 now, __u64 call,
 				      __u64 word)
 {
@@ -141,9 +141,9 @@ static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct 
 	return 0;
 }
 
-/* A switch between two threads that are not recorded, on a CPU for which a traced one waits, or
- * whose holder the trace names. A thread that waited already when its region ended counts as
- * waiting until it runs, because nothing of it is recorded while no region is open. */
+/* Handles a switch between two unrecorded threads, on a CPU for which a traced thread waits, or
+ * whose holder the trace names. While no region is open, nothing is recorded. A thread that already
+ * waited when its region ended therefore counts as waiting until it runs. */
 static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 {
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);
@@ -184,7 +184,7 @@ static __always_inline int pass_by(__u64 *ctx, __u32 next_tid)
 	return log_between(s, ctx, before);
 }
 
-/* `has_state`: the tracepoint has the state of prev. */
+/* Logs a sched_switch. `has_state`: the tracepoint has the state of prev. */
 static __always_inline int log_switch(__u64 *ctx, bool has_state)
 {
 	struct task_struct *prev = (void *)argument(ctx, 1), *next = (void *)argument(ctx, 2);

@@ -52,7 +52,7 @@ static __always_inline __u32 work_hash(__u64 key)
 	return key * 0x9e3779b97f4a7c15ULL >> 40;
 }
 
-/* Two CPUs may want one place: the later one goes without. */
+/* Puts an item into its place. If two CPUs want one place, the later one gets none. */
 static __always_inline void work_put(struct work_slot *slot, __u64 key, struct work_queuer *queuer)
 {
 	__u64 before = *(volatile __u64 *)&slot->key;
@@ -109,8 +109,8 @@ int on_queue_work(__u64 *ctx)
 	return 0;
 }
 
-/* A worker has one item at a time. One of a soft interrupt (WQ_BH) interrupts any thread, and is
- * not the item of a worker that it interrupts. */
+/* Notes which item a worker starts: it has one at a time. An item of a soft interrupt (WQ_BH)
+ * interrupts any thread, so it does not belong to the worker that it interrupts. */
 SEC("tp_btf/workqueue_execute_start")
 int on_execute_work(__u64 *ctx)
 {
@@ -131,7 +131,8 @@ int on_execute_work(__u64 *ctx)
 	return 0;
 }
 
-/* The queuer may be gone: its name is the one that it had then. */
+/* Sends the name of the thread that queued an item. That thread may have ended, so the name is the
+ * one that it had then. */
 static __noinline int name_queuer(struct work_queuer *queuer)
 {
 	struct life_record r;
@@ -150,7 +151,8 @@ static __noinline int name_queuer(struct work_queuer *queuer)
 	return 0;
 }
 
-/* A worker wakes `p`. Interrupts are off. Workers wake one another only to share what is queued. */
+/* Logs the item in which a worker wakes `p`. Interrupts are off. A wakeup of another worker only
+ * shares what is queued, and does not count. */
 static __noinline int log_work(struct task_struct *p, struct task_struct *worker)
 {
 	struct cpu_stage *s = stage_of_this_cpu();

@@ -27,7 +27,8 @@ struct Arguments {
   CutArguments cut;
 };
 
-/// A bar would cross the lines on a terminal, also those of a command behind a pipe.
+/// Returns whether standard output is a file. On a terminal, a bar would cross the lines, also
+/// those of a command behind a pipe.
 bool stdout_is_file() {
   struct stat status;
   return fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);

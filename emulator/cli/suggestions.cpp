@@ -73,7 +73,7 @@ std::vector<Suggestion> users() {
   return found;
 }
 
-/// What a trace has of that kind, each once.
+/// Adds each value of that kind that the trace has, once.
 void add_of_trace(ValueKind kind, const Catalog &catalog, std::vector<Suggestion> &all) {
   std::set<std::string> known;
   const auto add = [&](const std::string &word, const std::string &what) {

@@ -134,8 +134,8 @@ void Walk::step() {
   }
 }
 
-/// The thread waits where it was woken or preempted, or where it was moved to. The thread that runs
-/// there holds its CPU.
+/// Goes back over a wait for a CPU. The thread waits where it was woken or preempted, or where it
+/// was moved to. The thread that runs there holds its CPU.
 void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
     return put(wait.start, {.cause = Cause::throttled});
@@ -150,8 +150,9 @@ void Walk::step_waiting(const HistoryRecord &wait) {
   put(start, what);
 }
 
-/// The thread waits for another one without blocking. The trace does not say for which. If only one
-/// thread of its group neither spins nor is blocked, that one is responsible.
+/// Goes back over a spin: the thread waits for another one without blocking, and the trace does not
+/// say for which. If only one thread of its group neither spins nor is blocked, that one is
+/// responsible.
 void Walk::step_spinning(const HistoryRecord &spin) {
   const uint32_t other = group_.only_other(spin.thread, [&](uint32_t thread) {
     const HistoryRecord &slice = at_[thread];
@@ -164,8 +165,8 @@ void Walk::step_spinning(const HistoryRecord &spin) {
   push(other, std::max({stack_.back().floor, spin.since, at_[other].start}));
 }
 
-/// The time since a work item was queued belongs to the thread that queued it. What the kernel
-/// worker did before has nothing to do with it.
+/// Goes back over a wakeup by a kernel worker. The time since the work item was queued belongs to
+/// the thread that queued it. The worker's earlier work has nothing to do with it.
 void Walk::step_worker(const HistoryRecord &block) {
   const uint64_t floor = std::max(block.start, stack_.back().floor);
   const PathSegment ended = {.cause = Cause::worker, .peer = block.waker};
@@ -184,8 +185,8 @@ void Walk::step_worker(const HistoryRecord &block) {
     put(floor, {.cause = Cause::outside, .call = block.call, .peer = queuer});
 }
 
-/// Nobody knows who queued the item: the worker is responsible for the run in which it made the
-/// wakeup.
+/// Goes back over a wakeup by a kernel worker if the trace does not say who queued the item. The
+/// worker is then responsible for the run in which it made the wakeup.
 void Walk::step_unowned(const HistoryRecord &block, uint64_t floor) {
   const uint32_t worker = block.waker.thread;
   const bool ran = worker != kNone && at_[worker].thread != kNone && now_ == block.end &&
@@ -216,7 +217,8 @@ void Walk::step_blocked(const HistoryRecord &block) {
   put(block.start, what);
 }
 
-/// Before a thread existed, its creator is responsible.
+/// Goes on with the creator of the thread, which is responsible for the time before the thread
+/// existed.
 void Walk::step_unborn(const HistoryRecord &first) {
   if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
       follow(first, 0))

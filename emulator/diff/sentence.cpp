@@ -20,7 +20,7 @@ using Kind = TimeCause::Kind;
 
 constexpr size_t kMostParts = 4;
 constexpr int64_t kOnly = 10;   ///< less than this part of a wait does not change its name
-constexpr int64_t kLittle = 20; ///< parts of less than this part of the largest are summed up
+constexpr int64_t kLittle = 20; ///< causes below 1 / kLittle of the largest are summed up
 
 /// Causes that share a part of the sentence: who waited or was blocked does not matter to it.
 struct Part {

@@ -11,8 +11,7 @@
 
 namespace ovnitrace {
 
-/// The names of the threads of a catalog as dump writes them. Made ahead, so that no event
-/// allocates.
+/// Holds the names of threads as dump writes them. They are made ahead, so that no event allocates.
 class ThreadTexts {
 public:
   /// The most bytes of a thread.

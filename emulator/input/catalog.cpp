@@ -102,7 +102,7 @@ private:
   std::vector<KnownThread> all_;
 };
 
-/// Adds what is said of a thread to what is known.
+/// Adds to `known` what `said` tells about the same thread.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
   if (said.pid)
     known.pid = said.pid;

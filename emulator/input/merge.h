@@ -71,7 +71,7 @@ private:
   std::vector<Head> heads_;        ///< by rank
   std::vector<std::unique_ptr<ChunkFile>> files_; ///< by rank: by CPU number, then file order
   Key winner_ = kDone;                            ///< the smallest key of all heads
-  /// Tournament tree: node n has its losing key, 2n and 2n + 1 are below it.
+  /// Tournament tree: node n holds the key that lost there. Its children are 2n and 2n + 1.
   std::vector<Key> losers_;
 };
 

@@ -41,7 +41,7 @@ struct TraceInfo {
   uint32_t program_pid = 0;            ///< of `command`; 0: none, or not known
   std::vector<uint32_t> attached_pids; ///< processes that ran before the capture
   std::vector<std::string> filters;    ///< options that chose threads; empty: none did
-  bool with_children = true;           ///< and their children were traced
+  bool with_children = true;           ///< their children were traced, too
   std::string families;                ///< of events that were asked for
   std::string buffer;                  ///< kind of the buffer, and its bytes if it has any
   std::string stacks;                  ///< those asked for, "kernel,user"; empty: none

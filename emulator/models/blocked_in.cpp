@@ -20,7 +20,8 @@ void found(ModelContext &ctx, const Event &event) {
     blocked(ctx, event);
 }
 
-/// A wakeup of a thread that is not blocked is not a transition.
+/// Clears the call when the block is over. A wakeup of a thread that is not blocked is not a
+/// transition.
 void over(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread == event.thread)
     ctx.set(kCall, event.thread, 0);

@@ -69,12 +69,13 @@ void disabled(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, kDisabled);
 }
 
-/// After an execve, the new program has called neither function yet.
+/// Handles an execve: the new program has called neither function yet.
 void executed(ModelContext &ctx, const Event &event) {
   set_program(ctx, event.thread, 0);
 }
 
-/// A new process may have the pid of an older one. It has called neither function yet.
+/// Handles a new process, which may have the pid of an older one and has called neither function
+/// yet.
 void created(ModelContext &ctx, const Event &event) {
   const ThreadInfo &thread = ctx.system.catalog().threads[event.thread];
   if (thread.tid == thread.pid)

@@ -48,7 +48,7 @@ void begin(ModelContext &ctx, const Event &event) {
   ctx.set(kCycle, event.thread, of.count);
 }
 
-/// A cycle may have begun before the trace, or while events were lost.
+/// Ends a cycle. It may have begun before the trace, or while events were lost.
 void end(ModelContext &ctx, const Event &event) {
   Cycles &of = cycles(ctx, event.thread);
   if (of.under_way)

@@ -12,7 +12,7 @@ namespace {
 
 enum : uint32_t { kReason, kNext, kPriority };
 
-/// PRV type 200: the reason of the record + 1. 0 means on a CPU or unknown.
+/// Returns the labels of PRV type 200: the reason of the record + 1. 0 means on a CPU or unknown.
 std::vector<ValueLabel> reasons() {
   std::vector<ValueLabel> labels = value_labels(kReasonNames, 1);
   std::erase_if(labels, [](const ValueLabel &label) {

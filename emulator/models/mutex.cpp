@@ -26,7 +26,7 @@ template <int64_t what> void does(ModelContext &ctx, const Event &event) {
   does(ctx, event, what, number(event.par2));
 }
 
-/// In the manual these events have no parameters, so the mutex is not known.
+/// Handles an event that has no parameters in the manual, so the mutex is not known.
 template <int64_t what> void does_to_some(ModelContext &ctx, const Event &event) {
   ctx.punctual(kEvent, event.thread, what);
 }
@@ -47,7 +47,8 @@ void lock(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
-/// A loss or a filter on one host does not affect another.
+/// Returns whether a thread is on the host of the event. A loss or a filter on one host does not
+/// affect another.
 bool of_its_host(const ModelContext &ctx, const Event &event, uint32_t thread) {
   return event.cpu == kNone ||
          ctx.system.threads()[thread].host == ctx.system.cpus()[event.cpu].host;

@@ -82,7 +82,7 @@ void region(ModelContext &ctx, const Event &event) {
   }
 }
 
-/// The thread exists, and what it does is recorded.
+/// Shows the region of a thread that exists and is recorded.
 void seen(ModelContext &ctx, const Event &event) {
   const Open &open = ctx.own<Open>();
   if (open.values.empty())
@@ -92,7 +92,7 @@ void seen(ModelContext &ctx, const Event &event) {
     set(ctx, event.thread, at->second);
 }
 
-/// A new process or thread may have the number of an older one, whose region did not stop.
+/// Forgets the region of an older process or thread of the same number, which did not stop.
 void created(ModelContext &ctx, const Event &event) {
   Open &open = ctx.own<Open>();
   const ThreadInfo &info = ctx.system.catalog().threads[event.thread];

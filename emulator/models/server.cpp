@@ -14,7 +14,8 @@ enum : uint32_t { kState, kBudget, kOverrun, kEvent, kServer, kReclaimed };
 
 enum : int64_t { kHasBudget = 1, kExhausted, kNextPeriod, kReclaiming };
 
-/// On Linux a thread is its own server. In the manual, a server has a number and no context.
+/// Returns whether the server is a thread, as on Linux. If it is not, shows the event on the CPU:
+/// in the manual, a server has a number and no context.
 bool is_thread(ModelContext &ctx, const Event &event) {
   if (event.thread != kNone)
     return true;
@@ -54,7 +55,7 @@ void remove(ModelContext &ctx, const Event &event) {
   ctx.set(kBudget, event.thread, 0);
 }
 
-/// The parameters are always (reclaiming, server).
+/// Handles the event, whose parameters are always (reclaiming, server).
 void using_reclaimed(ModelContext &ctx, const Event &event) {
   if (!is_thread(ctx, event) && event.cpu != kNone)
     ctx.punctual(kReclaimed, event.cpu, int64_t(event.par1) + 1);

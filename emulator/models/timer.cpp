@@ -19,7 +19,7 @@ template <uint32_t channel> void happens(ModelContext &ctx, const Event &event) 
   ctx.punctual(channel, event.thread, kind(event));
 }
 
-/// In the manual the event has no context.
+/// Handles the event, which has no context in the manual.
 void wakeup_start(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone)
     ctx.set(kHandler, event.cpu, kind(event));

@@ -44,7 +44,8 @@ private:
     }
     return at->second;
   }
-  /// A function is one frame, wherever it is called from: speedscope tells frames apart by number.
+  /// Returns the number of a function. Wherever it is called from, it is one frame: speedscope
+  /// tells frames apart by number.
   uint32_t number(const std::string &name, const std::string &file) {
     const auto [at, added] = numbers_.try_emplace({name, file}, uint32_t(all_.size()));
     if (added) {
@@ -68,7 +69,7 @@ std::string profile_name(const OffCpuTimes &times, uint32_t owner) {
                      name_or_number(of.name, thread.tid), thread.tid);
 }
 
-/// `at`: the first sum of the owner.
+/// Returns the profile of an owner. `at`: its first sum.
 Json profile(const OffCpuTimes &times, OffCpuTimes::Sums::const_iterator at, Frames &frames) {
   const uint32_t owner = at->first.owner;
   Json samples = Json::array(), weights = Json::array();

@@ -36,7 +36,7 @@ bool is_locked(int fd) {
   return flock(fd, LOCK_EX | LOCK_NB) != 0; // without locks on this file system: keep it
 }
 
-/// `parent` is the directory of `name`.
+/// Removes a file if it is stale. `parent` is the directory of `name`.
 void remove_if_stale(int parent, const char *name) {
   const UniqueFd fd(openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;

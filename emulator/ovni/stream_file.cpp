@@ -119,7 +119,8 @@ bool StreamFile::fill(size_t bytes) {
   return filled_ >= bytes;
 }
 
-/// The cursor may be beyond the end of the buffer: the next fill() continues there.
+/// Skips to an offset. The cursor may be beyond the end of the buffer: the next fill() continues
+/// there.
 void StreamFile::skip_to(uint64_t offset) {
   cursor_ = size_t(offset - base_);
 }

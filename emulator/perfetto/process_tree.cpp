@@ -50,7 +50,7 @@ bool ProcessTree::is_there(uint32_t thread) const {
   return kept_[thread] && catalog_.threads[thread].birth < range_.from;
 }
 
-/// The threads of a process are adjacent, the main thread first.
+/// Writes the tree at the start. The threads of a process are adjacent, the main thread first.
 void ProcessTree::start() {
   const std::vector<ThreadInfo> &threads = catalog_.threads;
   for (uint32_t first = 0; first < threads.size();) {

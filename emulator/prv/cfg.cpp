@@ -47,7 +47,7 @@ const char *boolean(bool value) {
   return value ? "true" : "false";
 }
 
-/// "{1:46,160,67},{2:…": colours of this window's own.
+/// Returns the colours of one window: "{1:46,160,67},{2:…".
 std::string palette_text(const std::vector<PcfValue> &values) {
   std::string text;
   for (const PcfValue &value : values)

@@ -22,7 +22,7 @@ constexpr size_t kArrowRoom = 16 * (kMaxDigits + 1) + TimeText::kRoom;
 
 constexpr size_t kRowsInCache = 1000; ///< so many stay in the caches anyway
 
-/// ":type:value"
+/// Writes ":type:value".
 char *put_text(char *at, const TypedValue &value) {
   *at++ = ':';
   at = put_decimal(at, value.type);
@@ -87,7 +87,7 @@ void PrvFormatter::format(const LineBlock &block, OutputFile &file) {
   }
 }
 
-/// ":cpu:1:task:thread:"
+/// Writes ":cpu:1:task:thread:".
 char *PrvFormatter::put_object(char *at, const Row &row) {
   memcpy(at, row.prefix.data() + 1, row.prefix.size() - 1);
   return at + row.prefix_size - 1;

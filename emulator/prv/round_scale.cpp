@@ -20,7 +20,8 @@ template <size_t n> constexpr std::array<uint64_t, n> round_numbers() {
   return rounds;
 }
 
-/// By the bits of a value: the first round number not below the least value of so many bits.
+/// Returns, by the number of bits of a value, the first round number that is not below the least
+/// value with so many bits.
 template <size_t n> constexpr std::array<uint8_t, 65> first_rounds() {
   constexpr auto rounds = round_numbers<n>();
   std::array<uint8_t, 65> first{};

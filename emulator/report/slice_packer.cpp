@@ -111,7 +111,8 @@ uint64_t SlicePacker::call_number(const Slice &slice) {
   return it->second;
 }
 
-/// The page has room for 2047 numbers. The last ones are for calls alone.
+/// Returns the number of a call with a place. There are 2047 numbers; the last ones are for calls
+/// alone.
 uint64_t SlicePacker::number_of(std::string_view call, std::string place) {
   constexpr size_t kMostPlaces = 1500;
   if (calls_.size() >= kMostPlaces && !place.empty() && !calls_.contains({call, place})) {

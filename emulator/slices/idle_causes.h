@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string_view>
 
 namespace ovnitrace {
@@ -34,7 +35,7 @@ struct IdleTimes {
 
   uint64_t &operator[](IdleCause cause) { return ns[size_t(cause)]; }
   uint64_t operator[](IdleCause cause) const { return ns[size_t(cause)]; }
-  uint64_t total() const { return ns[0] + ns[1] + ns[2]; }
+  uint64_t total() const { return std::accumulate(ns.begin(), ns.end(), uint64_t(0)); }
   void add(const IdleTimes &other) {
     for (size_t n = 0; n < ns.size(); n++)
       ns[n] += other.ns[n];

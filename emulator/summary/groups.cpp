@@ -68,8 +68,9 @@ std::vector<ThreadGroup> group(const Catalog &catalog, const Summary &summary,
 
 } // namespace
 
-/// The threads of a pid follow one another, main threads first. Several have used the pid if there
-/// are several main threads: another thread is of the last one that was born before it.
+/// Returns the main thread of each thread. The threads of a pid follow one another, main threads
+/// first. If there are several main threads, several processes have used the pid, and a thread
+/// belongs to the last one that was born before it.
 std::vector<uint32_t> main_threads(const Catalog &catalog) {
   const std::vector<ThreadInfo> &threads = catalog.threads;
   std::vector<uint32_t> mains(threads.size());

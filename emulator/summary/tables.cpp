@@ -156,7 +156,7 @@ private:
     return shown.size() == 1 && !input_.info.command.empty() ? Table({"", ""}) : table;
   }
 
-  /// Empty if there is one cgroup only.
+  /// Returns the table of cgroups, which is empty if there is only one.
   Table cgroup_table() const {
     constexpr size_t kLongest = 32; // characters
     std::vector<Line> lines;

@@ -130,8 +130,8 @@ uint64_t rule_of(Dwarf_Frame *frame) {
   return is_of_linkage_table(where) ? bp | UNWIND_RULE(UNWIND_PLT, 0, 0, 0) : uint64_t(UNWIND_STOP);
 }
 
-/// Go's functions that change stacks, and whether nothing calls them on the new one. Their
-/// call-frame information is only true of the old one.
+/// Returns the rule of a function of Go that switches stacks: its call-frame information is true
+/// only of the old stack. The rule says whether nothing calls the function on the new one.
 uint64_t rule_of_go(std::string_view name) {
   constexpr std::string_view suffix = ".abi0";
   if (name.ends_with(suffix))
@@ -211,7 +211,7 @@ Dwarf_CFI *CallFrames::Opened::debug_frames() {
   return data ? dwarf_getcfi(data) : nullptr;
 }
 
-/// `ending`: of its name.
+/// Returns whether a section's name ends in `ending`.
 bool CallFrames::Opened::has_section(std::string_view ending) const {
   size_t names = 0;
   if (elf_getshdrstrndx(elf, &names) != 0)

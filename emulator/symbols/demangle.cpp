@@ -41,7 +41,8 @@ bool run(Demangler *demangler, const char *symbol, int options, Output &output) 
 
 } // namespace
 
-/// Rust's first mangling looks like C++ with a hash at the end, so it is tried first.
+/// Returns the demangled name. Rust's first mangling looks like C++ with a hash at the end, so it
+/// is tried first.
 std::string demangle(const std::string &symbol, Demangled what) {
   Output output;
   const bool can_be = symbol.starts_with("_") && symbol.size() <= kLongest;

@@ -14,7 +14,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// A time of the clock as a time of the trace: cuts count from its start.
+/// Returns a time of the clock as a time of the trace: cuts count from its start.
 uint64_t since_start(const Catalog &catalog, uint64_t time) {
   return time - std::min(time, catalog.begin);
 }

@@ -40,7 +40,7 @@ struct Line {
   const ThreadSummary *sum = nullptr;
 };
 
-/// By thread: the call in which it was blocked longest, empty if none.
+/// Returns, for each thread, the call in which it was blocked longest, empty if it was not blocked.
 std::vector<std::string> longest_blocks(const TopPart &part) {
   const Catalog &catalog = part.catalog();
   NoDiagnostics none;
@@ -107,7 +107,7 @@ private:
   size_t left_;
 };
 
-/// "CPUs 67 % busy (98, 36)": the share of each one, unless there are many.
+/// Returns "CPUs 67 % busy (98, 36)": the share of each CPU, unless there are many.
 std::string cpus_text(const Summary &summary, uint64_t length) {
   uint64_t busy = 0;
   std::string each;

@@ -139,7 +139,8 @@ private:
     return share.starts_with("less") ? text + "." : text + ", " + largest_text(holders()) + ".";
   }
 
-  /// If there are several programs, one may wait behind the other: each thread is looked at alone.
+  /// Returns who held the CPUs. With several programs, looks at each thread alone: one may wait
+  /// behind another.
   Parts holders() const {
     Parts parts;
     for (const WaitSum &sum : several_ ? input_.why.waits : input_.why.held)

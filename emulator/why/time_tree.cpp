@@ -60,7 +60,7 @@ private:
     Culprit first() const { return Culprit::from_code(culprits.begin()->second); }
   };
   using Key = std::pair<Culprit::Kind, std::string>; ///< by name
-  /// `one`: the culprit, if it is only one.
+  /// Returns a node. `one`: the culprit, if there is only one.
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
     const std::string name = key.second.empty() ? "without a name" : key.second;

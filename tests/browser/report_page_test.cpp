@@ -78,7 +78,7 @@ protected:
   double left = 0, top = 0, width = 0;
 };
 
-TEST_F(ReportPage, LoadsWithoutComplaintAndItsNumbersAreThoseOfInfo) {
+TEST_F(ReportPage, LoadsWithoutErrorsAndShowsTheNumbersOfInfo) {
   build();
   open();
   const auto source = open_trace({{dir.path()}}, sink);

@@ -49,7 +49,7 @@ protected:
   std::optional<Browser> browser;
 };
 
-TEST_F(WhyTab, SumsOfRandomSelectionsAreThoseOfWhy) {
+TEST_F(WhyTab, SumsOfRandomSelectionsEqualWhy) {
   std::mt19937 random(26);
   for (int n = 0; n < 12; n++) {
     TempDir dir;

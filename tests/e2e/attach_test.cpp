@@ -283,7 +283,7 @@ TEST_F(Attach, OptionsOfTimesSayWhatIsWrong) {
 }
 
 // The one-step command converts as its options say.
-TEST_F(Attach, TheOneStepCommandTakesOptionsOfTheConversion) {
+TEST_F(Attach, OvnitraceWithoutASubcommandTakesOptionsOfConvert) {
   const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--gzip", "--draw", "true*",
                                         "--", "sh", "-c", "/bin/true; /bin/true; exit 4"}});
   EXPECT_EQ(outcome.status(), 4) << outcome.err;

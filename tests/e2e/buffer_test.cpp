@@ -24,7 +24,7 @@ protected:
 };
 
 // The trace ends with the last moments before the crash. Events long before it were evicted.
-TEST_F(Buffer, KeepsWhatWasBeforeACrash) {
+TEST_F(Buffer, KeepsTheEventsBeforeACrash) {
   constexpr uint64_t kRounds = 500; // a millisecond at least, each
   record({installed("crash"), std::to_string(kRounds)}, {"--buffer", "cyc:16K", "--compress=0"},
          128 + SIGSEGV);

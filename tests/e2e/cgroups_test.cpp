@@ -53,7 +53,7 @@ protected:
   }
 };
 
-TEST_F(Cgroups, AProgramThatMovesAndForksIsShownWhereItIs) {
+TEST_F(Cgroups, AProgramThatMovesAndForksIsShownInItsCgroup) {
   const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
   for (const std::string &place : recorded_places()) {
     SCOPED_TRACE(place);

@@ -48,7 +48,7 @@ protected:
 };
 
 /// The new file may even have the inode of the old one.
-TEST_F(CodeFileCaptures, NamesAreThoseOfTheFileThatRanAndNotOfTheNextOne) {
+TEST_F(CodeFileCaptures, NamesComeFromTheFileThatRanNotFromItsReplacement) {
   compile("first", "right");
   compile("second", "wrong");
   shell("cp first app");

@@ -20,7 +20,7 @@ TEST_F(ControlEnd, TheProgramIsEndedWhenAllChainsHaveFinished) {
   EXPECT_EQ(outcome.out.find("spun"), std::string::npos);
 }
 
-TEST_F(ControlEnd, AProgramThatEndsBeforeHasItsOwnStatus) {
+TEST_F(ControlEnd, AProgramThatEndsBeforeItsChainsKeepsItsStatus) {
   const Outcome outcome = run(record_command(trace(), {"/bin/sh", "-c", "exit 5"},
                                              {"--early-out", "--control", "start:enter_func:bar"}));
   EXPECT_EQ(outcome.status(), 5) << outcome.err;

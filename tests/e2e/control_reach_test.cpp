@@ -74,7 +74,7 @@ TEST_F(ControlReach, ATimeoutFiresAtItsCount) {
   EXPECT_GT(all[0].start, begin_ + 2'000'000'000);
 }
 
-TEST_F(ControlReach, ACommandThatIsCountedSaysSo) {
+TEST_F(ControlReach, ACountedCommandPrintsItsCount) {
   Process capture(
       record_command(trace(), {"sleep", "60"}, {"--control", "start:interactive:count2:bcast"}));
   eventually([&] { return ctl("status").status() == 0; }, "the capture listens");

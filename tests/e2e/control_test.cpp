@@ -56,7 +56,7 @@ TEST_F(Control, EachMarkerStartsARegion) {
   }
 }
 
-TEST_F(Control, AnExitIsThatOfTheOutermostCall) {
+TEST_F(Control, ExitFuncFiresAtTheOutermostReturn) {
   capture({"start:enter_func:recursive,stop:exit_func:recursive"}, {"recursive", "wait=2"});
   const std::vector<Region> all = regions();
   ASSERT_EQ(all.size(), 1u);
@@ -84,7 +84,7 @@ TEST_F(Control, ChainsThatWaitAndRepeat) {
   EXPECT_LT(all[0].start, mark("boo", 3));
 }
 
-TEST_F(Control, CountsAreOfEachThreadOrOfAll) {
+TEST_F(Control, CountsAreByThreadOrGlobal) {
   capture({"start:enter_func:foo:count3:global,stop:enter_func:bar"},
           {"threads=4:foo", "bar", "wait=2"});
   ASSERT_EQ(regions().size(), 1u);
@@ -104,7 +104,7 @@ TEST_F(Control, TidNFiresOnlyInThatThread) {
   EXPECT_GT(all[0].stop, mark("bar", 1));
 }
 
-TEST_F(Control, EveryThreadHasItsTrueStateFromTheStart) {
+TEST_F(Control, EveryThreadHasItsRealStateFromTheStart) {
   capture({"start:enter_func:foo,stop:exit_func:foo"}, {"threads=1:joined=foo"});
   std::set<uint32_t> shown;
   uint32_t inside = 0;

@@ -109,7 +109,7 @@ uint64_t stolen_us() {
 
 class CpuLimits : public CaptureTest {};
 
-TEST_F(CpuLimits, EachAffinityIsWhatTheKernelSays) {
+TEST_F(CpuLimits, AffinitiesEqualTheKernels) {
   const Outcome outcome = record({installed("affinity")});
   const std::vector<DumpEvent> events = dump(trace());
   std::map<uint32_t, std::vector<std::string>> said;
@@ -216,7 +216,7 @@ TEST_F(CpuLimits, AThreadIsThrottledForAsLongAsTheKernelSays) {
   EXPECT_GT(throttled + (kernel_is(6, 6) ? 0 : 100'000'000), kernels - kernels / 20);
 }
 
-TEST_F(CpuLimits, StolenTimeIsThatOfTheKernel) {
+TEST_F(CpuLimits, StolenTimeEqualsTheKernels) {
   const uint64_t before = stolen_us();
   const std::string spin = installed("spin") + " 150";
   // The second of three readings is in the middle: each CPU has been read before it, and is read

@@ -28,7 +28,7 @@ TEST_F(DebugLog, SaysWhatIsLoadedAttachedSizedAndSkipped) {
   EXPECT_GE(lines_with(outcome, "libbpf: "), 1u);
 }
 
-TEST_F(DebugLog, IsAskedForByTheEnvironmentToo) {
+TEST_F(DebugLog, IsSwitchedOnByTheEnvironment) {
   Command command = record_command(trace(), {"/bin/true"}, {"-q"});
   command.in_child = [] { setenv("OVNITRACE_LOG", "debug", 1); };
   EXPECT_GE(lines_with(run(command), "attached"), 1u);

@@ -170,7 +170,7 @@ TEST_F(Directory, IsOverwrittenByForceWhereOnlyAnUnfinishedTraceJsonIsLeft) {
   EXPECT_FALSE(exists(trace() + "/.trace.json.new"));
 }
 
-TEST_F(Directory, ThatTheProgramRemovedIsReportedAsGone) {
+TEST_F(Directory, ItsRemovalByTheProgramIsReported) {
   const std::string remove =
       "until [ -e " + trace() + "/trace.json ]; do sleep 0.02; done; rm -r " + trace();
   const Outcome outcome = run({.argv = {ovnitrace(), "-o", trace(), "--", "sh", "-c", remove}});
@@ -179,7 +179,7 @@ TEST_F(Directory, ThatTheProgramRemovedIsReportedAsGone) {
   EXPECT_EQ(outcome.err.find("is recorded"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Directory, ThatMayNotBeMadeIsReportedWithTheUser) {
+TEST_F(Directory, AFailureToMakeItNamesTheUser) {
   mkdir(path("closed").c_str(), 0700);
   Command command = record_command(path("closed/trace"), {"true"});
   command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
@@ -214,7 +214,7 @@ private:
   bool mounted_;
 };
 
-TEST_F(Directory, ThatIsFullIsReportedAndWhatWasCapturedStays) {
+TEST_F(Directory, AFullDiskIsReportedAndTheCapturedPartIsKept) {
   SmallDisk disk(path("disk"));
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";
@@ -255,7 +255,7 @@ TEST_F(Directory, ThatIsFullHasTheEndInItsTraceJson) {
 /// Compares `info --json` with trace.json for each kind of buffer.
 class FullDisk : public Directory, public testing::WithParamInterface<std::string> {};
 
-TEST_P(FullDisk, IsABlackoutWithTheCountOfWhatWasNotWritten) {
+TEST_P(FullDisk, IsABlackoutWithTheNumberOfUnwrittenEvents) {
   SmallDisk disk(path("disk"), "1000k");
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";
@@ -288,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(Buffers, FullDisk, testing::Values("jtn", "stop:64M", "
                            return test.param.substr(0, test.param.find(':'));
                          });
 
-TEST_F(Directory, ThatIsFullHasAStatusOfItsOwnWithoutAProgram) {
+TEST_F(Directory, AFullDiskHasAnExitStatusOfItsOwnWithoutAProgram) {
   SmallDisk disk(path("disk"));
   if (!disk.mounted())
     GTEST_SKIP() << "cannot mount a small tmpfs here";

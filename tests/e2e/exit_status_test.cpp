@@ -45,7 +45,7 @@ TEST_F(ExitStatus, ReportsASignalAsShellsDo) {
   }
 }
 
-TEST_F(ExitStatus, IsThatOfAProgramTracedAndConverted) {
+TEST_F(ExitStatus, OfATracedAndConvertedProgramIsTheProgramsOwn) {
   for (const char *status : {"0", "7"})
     EXPECT_EQ(run({.argv = {ovnitrace(), "-q", "-f", "-o", trace(), "--", installed("exit_status"),
                             status}})
@@ -168,7 +168,7 @@ TEST_F(ExitStatus, Is1ForHelpThatCannotBeWritten) {
 }
 
 // A signal that comes while ovnitrace gets ready must not be lost: the program would run for ever.
-TEST_F(ExitStatus, IsThatOfASignalThatComesEarly) {
+TEST_F(ExitStatus, OfAnEarlySignalIsTheSignals) {
   for (int round = 0; round < 20; round++) {
     Process tracer(record_command(trace(), {"sleep", "1000"}, {"-f", "-q"}));
     usleep(useconds_t(round * 20'000));

@@ -39,13 +39,13 @@ bool is_scheduler(const std::string &event) {
 
 class Families : public CaptureTest {};
 
-TEST_F(Families, AreOffUnlessAskedFor) {
+TEST_F(Families, AreOffByDefault) {
   record({installed("families")});
   for (const std::string &kind : kinds(dump(trace())))
     EXPECT_TRUE(is_scheduler(kind)) << kind;
 }
 
-TEST_F(Families, OnlyThoseThatAreAskedForHaveRecords) {
+TEST_F(Families, OnlyChosenFamiliesAreRecorded) {
   record({installed("families")}, {"--filter", "signal"});
   const std::vector<DumpEvent> events = dump(trace());
   EXPECT_GT(count(events, "signal"), 0u);
@@ -143,7 +143,7 @@ TEST_F(Families, AnUnknownNameIsRefusedBeforeAnythingRuns) {
 
 // Compares with the kernel's own count of idle periods. A traced program reads it, and so does the
 // test before and after the capture.
-TEST_F(Families, IdlePeriodsAreThoseThatTheKernelCounts) {
+TEST_F(Families, IdlePeriodsEqualTheKernelsCounts) {
   const std::string count_all =
       "cat /sys/devices/system/cpu/cpu*/cpuidle/state*/usage | awk '{n += $1} END {print n}'";
   if (!exists("/sys/devices/system/cpu/cpu0/cpuidle"))

@@ -153,7 +153,7 @@ TEST_F(Filters, WakersAndHoldersOutsideKeepTheirNames) {
   EXPECT_TRUE(named);
 }
 
-TEST_F(Filters, NumbersAreThoseOfThePidNamespaceOfOvnitrace) {
+TEST_F(Filters, PidsAreThoseOfOvnitracesPidNamespace) {
   const Outcome outcome = run({.argv = {"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c",
                                         "sleep 1000 & " + ovnitrace() + " record -q -o " + trace() +
                                             " -d 0.3 -t $!; status=$?; kill $!; exit $status"}});
@@ -198,7 +198,7 @@ TEST_F(Filters, AllOptionsMustPass) {
   EXPECT_EQ(kernel.out.find("kworker"), std::string::npos) << kernel.out;
 }
 
-TEST_F(Filters, ACaptureThatNothingMatchesSaysSoAndWaits) {
+TEST_F(Filters, ACaptureWithoutAMatchSaysSoAndWaits) {
   const auto tracer = start({"--uid", "4000000000"});
   const Outcome outcome = stop(*tracer);
   EXPECT_NE(outcome.err.find("no thread passes the filters now (--uid 4000000000)"),

@@ -42,7 +42,7 @@ TEST_F(FirstUse, ATraceIsNoStandardOutput) {
   EXPECT_FALSE(exists("-"));
 }
 
-TEST_F(FirstUse, WhyExplainsTheProgramAndAllThreadsWhereItIsAsked) {
+TEST_F(FirstUse, WhyExplainsTheProgramOrAllThreadsOnRequest) {
   record({"sh", "-c", "sh -c 'sleep 0.05; true' & sleep 0.1; wait"}, {"-a"});
   const nlohmann::json program = nlohmann::json::parse(ask({"why", "--json", trace()}).out),
                        all = nlohmann::json::parse(
@@ -80,7 +80,7 @@ TEST_F(FirstUse, ATimeMayBeThatOfTheClock) {
   EXPECT_EQ(cut["begin_ns"].get<uint64_t>() - cut["trace_begin_ns"].get<uint64_t>(), 100'000'000u);
 }
 
-TEST_F(FirstUse, TriggersAreThoseThatAUserWaitsFor) {
+TEST_F(FirstUse, TriggerHelpListsOnlyEventsThatUsersWaitFor) {
   const std::string list = ask({"record", "--trigger", "help"}).out;
   for (const char *word : {"region_stop (with --control)", "task_end", "user_event_3",
                            "task_deadline_miss (with --filter +server)"})

@@ -80,7 +80,7 @@ protected:
   passwd user_;
 };
 
-TEST_F(IdentityTest, IsTheUserWhoCalledSudo) {
+TEST_F(IdentityTest, TheProgramRunsAsTheUserWhoCalledSudo) {
   Command command = record_command(place_ + "/trace", {installed("show_env")});
   command.env = {{"SUDO_UID", std::to_string(user_.pw_uid)},
                  {"SUDO_GID", std::to_string(user_.pw_gid)},
@@ -230,7 +230,7 @@ TEST_F(IdentityTest, MayNotWriteWhereTheUserMayNot) {
   EXPECT_FALSE(exists(path("trace")));
 }
 
-TEST_F(IdentityTest, InheritsWhatItWouldInheritUntraced) {
+TEST_F(IdentityTest, TheProgramInheritsTheSameAsUntraced) {
   const std::string file = path("open");
   write_text(file, "a descriptor to inherit");
   Command command = record_command(trace(), {installed("show_env")});

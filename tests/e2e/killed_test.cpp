@@ -182,7 +182,7 @@ TEST_F(KilledWithControl, KillingByNameLeavesTheGuard) {
 
 // A process that executes another program is stopped until its probes are set. Here ovnitrace is no
 // longer there to set them.
-TEST_F(KilledWithControl, ContinuesOnlyWhatItHasStopped) {
+TEST_F(KilledWithControl, ContinuesOnlyTheProcessesThatItStopped) {
   const std::string pipe = path("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   Process program({.argv = {"sh", "-c", "read line <" + pipe + "; exec echo alive"}});

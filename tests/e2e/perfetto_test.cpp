@@ -72,7 +72,7 @@ TEST_F(Perfetto, HasTheSwitchesAndStatesOfTheCapture) {
   }
 }
 
-TEST_F(Perfetto, HasWhoWokeWhomAndWhoCreatedWhom) {
+TEST_F(Perfetto, ShowsWakersAndCreators) {
   record({installed("pingpong"), "--threads", "2000"});
   PerfettoTrace perfetto(exported());
   const TraceRecord record = read_trace_json(trace());

@@ -115,7 +115,7 @@ TEST_F(SchedulingFamilies, EachPriorityChangeIsLoggedOnceForItsThread) {
 }
 
 // A thread is dispatched with the priority that was reported last.
-TEST_F(SchedulingFamilies, ThePriorityIsTheOneOfTheNextDispatch) {
+TEST_F(SchedulingFamilies, APriorityChangePrecedesADispatchWithThatPriority) {
   std::string out;
   const Events events = capture("prio", {installed("priorities")}, out);
   std::map<uint32_t, std::string> reported;
@@ -161,7 +161,7 @@ TEST_F(SchedulingFamilies, AThreadInheritsNothingFromAnEarlierThreadWithItsTid) 
   EXPECT_EQ(priorities_set(events, tid), (Texts{"nice 5 other", "nice 7 other"}));
 }
 
-TEST_F(SchedulingFamilies, FutexesAgreeWithWhatTheProgramDid) {
+TEST_F(SchedulingFamilies, FutexEventsMatchTheProgram) {
   std::string out;
   const Events events = capture("mutex", {installed("futexes")}, out);
   const std::string ball = fmt::format("{:#x}", uint32_t(number_after(out, "ball")));

@@ -73,7 +73,7 @@ TEST_F(SendTcp, LosesNoneOfAMillionEvents) {
   EXPECT_GT(std::count(dumped.out.begin(), dumped.out.end(), '\n'), 1'000'000);
 }
 
-TEST_F(SendTcp, GoesOnWhenNobodyReadsWhatTheCollectorSays) {
+TEST_F(SendTcp, GoesOnWhenNobodyReadsTheCollectorsOutput) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   Process collector(
@@ -291,7 +291,7 @@ TEST_F(SendTcp, EndsATraceThatIsTooLarge) {
 }
 
 // The part of a message that found room is kept, even of the first message.
-TEST_F(SendTcp, KeepsWhatAFullDiskTook) {
+TEST_F(SendTcp, ACollectorWithAFullDiskKeepsTheWrittenPart) {
   CollectorProcess collector("tcp", collected(), {}, [] {
     const rlimit limit = {
         100'000, 100'000}; // of each file; there as on a full disk a write ends early, then fails

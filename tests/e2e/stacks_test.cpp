@@ -193,7 +193,7 @@ TEST_F(StackCaptures, StacksWithoutCallFrameInformationShowWhereTheyEnd) {
 }
 
 // The program blocks often, as on a busy machine its rules can come after many blocks.
-TEST_F(StackCaptures, AreThoseOfTheNewProgramAfterAnExec) {
+TEST_F(StackCaptures, ShowTheNewProgramAfterAnExec) {
   const std::string program = compile("-fomit-frame-pointer");
   record({"sh", "-c", "sleep 0.05; '" + program + "'; exec '" + program + "' long"}, {"--stacks"});
   EXPECT_EQ(to_main(most_frequent()).back(), "app::outer");
@@ -201,7 +201,7 @@ TEST_F(StackCaptures, AreThoseOfTheNewProgramAfterAnExec) {
   EXPECT_FALSE(StackTable::read(trace(), silent).is_cut(most_frequent()));
 }
 
-TEST_F(StackCaptures, AWakersStackIsThatOfTheInterrupt) {
+TEST_F(StackCaptures, AnInterruptsWakeupHasTheInterruptsStack) {
   record({compile("-fno-omit-frame-pointer")}, {"--stacks=kernel,wakeup"});
   const Names kernel = names(most_frequent("EXT_waker_stack"), true);
   EXPECT_NE(std::find(kernel.begin(), kernel.end(), "hrtimer_wakeup"), kernel.end());

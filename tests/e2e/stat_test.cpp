@@ -54,7 +54,7 @@ TEST_F(Stat, ASummaryThatCannotBeWrittenIsReported) {
   EXPECT_NE(outcome.err.find("cannot write to standard output"), std::string::npos) << outcome.err;
 }
 
-TEST_F(Stat, JsonIsThatOfInfo) {
+TEST_F(Stat, JsonEqualsThatOfInfo) {
   const Outcome outcome = run(stat({"--json", "--", installed("sample")}));
   EXPECT_EQ(outcome.status(), 0);
   const nlohmann::json info = nlohmann::json::parse(outcome.err);
@@ -151,7 +151,7 @@ TEST_F(Stat, ForTheUserWhoCalledSudo) {
   EXPECT_TRUE(names_in(scratch()).empty());
 }
 
-TEST_F(Stat, SaysWhereItCannotPutTheTrace) {
+TEST_F(Stat, NamesTheDirectoryThatItCannotUse) {
   Command command = stat({"--", "true"});
   command.env["TMPDIR"] = path("no/such");
   const Outcome outcome = run(command);
@@ -202,7 +202,7 @@ TEST_F(Stat, AlternatesTwoCommandsAndComparesThem) {
   EXPECT_TRUE(names_in(scratch()).empty());
 }
 
-TEST_F(Stat, RefusesToRepeatWhatItCannot) {
+TEST_F(Stat, RefusesRepeatsWithoutAProgramOrWithABadCommand) {
   EXPECT_EQ(run(stat({"-r", "2"})).status(), 2);
   EXPECT_EQ(run(stat({"-r", "0", "--", "true"})).status(), 2);
   EXPECT_EQ(run(stat({"--against", "true", "--", "true"})).status(), 2);

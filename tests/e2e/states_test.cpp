@@ -63,7 +63,7 @@ TEST_F(States, ChangeNothingWhereNothingIsMissing) {
 
 // A flight recorder has kept nothing but a thread's own events. It still knows which thread logged
 // them, and that another thread, which has logged nothing since the start, is blocked.
-TEST_F(States, AThreadWhoseLastSwitchIsEvictedHasAState) {
+TEST_F(States, AThreadKeepsItsStateWhenItsLastSwitchIsEvicted) {
   constexpr unsigned kEvents = 20'000;
   const Outcome outcome =
       record({installed("user_events"), "spin", std::to_string(kEvents)}, {"--buffer", "cyc:16K"});

@@ -9,7 +9,7 @@ namespace ovnitrace::test {
 
 class ExportedTables : public CaptureTest {};
 
-TEST_F(ExportedTables, SumsOfACaptureAreThoseOfInfo) {
+TEST_F(ExportedTables, SumsOfACaptureEqualThoseOfInfo) {
   record({installed("sample")});
   const nlohmann::json info =
       nlohmann::json::parse(run({.argv = {ovnitrace(), "info", "--json", trace()}}).out);

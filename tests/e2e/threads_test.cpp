@@ -41,7 +41,7 @@ protected:
   std::map<uint32_t, std::vector<DumpEvent>> threads_;
 };
 
-TEST_F(Threads, ShortLivedOnesAreAllThere) {
+TEST_F(Threads, AllShortLivedThreadsAreRecorded) {
   const Outcome outcome = record({installed("many_threads"), "300", "16"});
   read();
   std::set<uint32_t> tids;

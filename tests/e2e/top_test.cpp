@@ -34,7 +34,7 @@ std::vector<nlohmann::json> intervals(const std::string &out) {
   return parts;
 }
 
-TEST_F(TopCommand, EachIntervalFollowsTheOneBeforeAndHasAllTime) {
+TEST_F(TopCommand, IntervalsAreAdjacentAndContainAllTime) {
   Process program({.argv = {installed("spin"), "60000"}});
   const Outcome outcome =
       run(top({"-p", std::to_string(program.pid()), "--batch", "3", "--json", "-i", "200ms"}));

@@ -252,7 +252,7 @@ TEST_F(Trigger, TheCommandOfASaveGetsTheTraceAndItsCause) {
 }
 
 /// Somebody has removed the directory of the trace, so the hit cannot be marked there.
-TEST_F(Trigger, AHitWithoutAMarkIsSavedAllTheSame) {
+TEST_F(Trigger, AHitIsSavedEvenIfItsMarkCannotBeWritten) {
   Command command = record_command(
       trace(),
       {"sh", "-c", "rm -r " + trace() + "; sleep 0.1; until [ -e " + trace() + ".1 ]; do :; done"},

@@ -188,7 +188,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   EXPECT_FALSE(longest.empty());
 }
 
-TEST_F(WhyOf, AThreadThatHasACpuOfItsOwnDoesNotWaitForTheOther) {
+TEST_F(WhyOf, AThreadWithItsOwnCpuDoesNotWaitForAnother) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     GTEST_SKIP() << "needs two CPUs";
   record({installed("crowd"), "50", "1", "0"}, {"-a"});

@@ -35,7 +35,7 @@ protected:
   test::CollectingSink sink;
 };
 
-TEST_F(AgainstTest, PlacesAreThoseOfBothRunsOnOneTimeline) {
+TEST_F(AgainstTest, PlacesOfBothRunsAreOnOneTimeline) {
   const std::string a = app(1000 * kMs, 0, true, 1001 * kMs),
                     b = app(5000 * kMs, 7 * kMs, false, 1);
   const Against against = compared(a, b);

@@ -43,7 +43,7 @@ TEST_F(BlockedAt, IsTheInnermostFunctionOfTheProgramWithItsLine) {
   EXPECT_EQ(blocked_at(stacks_, 1, 1), FunctionNames{"pool pool.cpp:40"});
 }
 
-TEST_F(BlockedAt, IsOfTheCLibraryRatherThanOfTheKernel) {
+TEST_F(BlockedAt, PrefersTheCLibraryToTheKernel) {
   EXPECT_EQ(blocked_at(stacks_, 2, 1), FunctionNames{"pthread_cond_wait"});
 }
 

@@ -94,7 +94,7 @@ TEST_F(BlockedIn, NoOtherRecordMayHaveItsBits) {
   EXPECT_NE(sink.reported[0].what.find("unknown code 0x0122"), std::string::npos);
 }
 
-TEST_F(BlockedIn, DumpHasItsName) {
+TEST_F(BlockedIn, DumpNamesTheCall) {
   sleep_in({kFutex, FTRACE_CALL_NONE, kRead32, FTRACE_CALL_UNKNOWN, FTRACE_CALL_NATIVE + 900});
   const auto source = open();
   const DumpLine line(source->catalog());
@@ -115,7 +115,7 @@ TEST_F(BlockedIn, DumpHasItsName) {
   EXPECT_EQ(json[2], "\"reason\":\"sleep\",\"call\":\"read (32-bit)\"}");
 }
 
-TEST_F(BlockedIn, ASliceHasItWhileItsThreadIsPaused) {
+TEST_F(BlockedIn, ASliceHasTheCallWhileItsThreadIsPaused) {
   sleep_in({kFutex, FTRACE_CALL_NONE});
   struct Calls final : SliceSink {
     void on_slice(const Slice &slice) override { all.emplace_back(slice.state, slice.call); }

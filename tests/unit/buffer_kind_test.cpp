@@ -64,7 +64,7 @@ TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   EXPECT_EQ(output.finished, 1);
 }
 
-TEST(WaitingBuffer, CountsWhatItsOutputDoesNotTake) {
+TEST(WaitingBuffer, CountsRecordsThatItsOutputRefuses) {
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
   test::CollectingOutput output(2 * chunk.records.size());
   WaitingBuffer queue(output, 2, 256);

@@ -152,7 +152,7 @@ TEST_F(CallFrameFiles, KnowLinkageTables) {
 }
 
 /// A frame that a rule cannot describe is where a walk stops: it does not go astray.
-TEST_F(CallFrameFiles, StopAtWhatARuleCannotSay) {
+TEST_F(CallFrameFiles, StopAtFramesThatNoRuleDescribes) {
   const std::pair<const char *, std::string> cases[] = {
       {"the end of the frame is in another register", std::string("\x0c\3\x10", 3)},
       {"a 4 GiB frame", std::string("\x0c\7\x80\x80\x80\x80\x20", 7)},
@@ -205,7 +205,7 @@ TEST_F(CallFrameFiles, MayBeDamaged) {
   }
 }
 
-TEST_F(CallFrameFiles, AreThoseOfThisMachine) {
+TEST_F(CallFrameFiles, OfAnotherMachineAreRefused) {
   EXPECT_FALSE(open(EhFrame().common(), EM_AARCH64));
   ASSERT_TRUE(open(EhFrame().common()));
   EXPECT_FALSE(CallFrames::open(UniqueFd()));

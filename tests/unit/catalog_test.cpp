@@ -132,7 +132,7 @@ TEST(Catalog, KnowsBothThreadsOfAContextThatIsBoundTwice) {
   EXPECT_EQ(catalog.threads[1].parent, 0u);
 }
 
-TEST(Catalog, KeepsWhatALaterChunkOmits) {
+TEST(Catalog, KeepsIdentitiesThatALaterChunkOmits) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   trace.cpu(0).at(100).start().id(1, 7, 6, "named").parent(1, 5).next_chunk();
@@ -187,7 +187,7 @@ TEST(Catalog, ATraceWithoutTraceStartBeginsAtTheFirstEvent) {
   EXPECT_EQ(catalog.cpus.size(), 4u);
 }
 
-TEST(Catalog, IsOfATraceThatHasRoomForOneRecord) {
+TEST(Catalog, AFileNeedsRoomForOneRecord) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   const std::vector<ftrace_record> records = trace.cpu(0).records();
@@ -198,7 +198,7 @@ TEST(Catalog, IsOfATraceThatHasRoomForOneRecord) {
   EXPECT_THROW(open_trace({{dir.path()}}, sink), Error) << "nothing can be in it";
 }
 
-TEST(Catalog, BelievesTheChunksAboutTheirCpu) {
+TEST(Catalog, TheCpuOfAChunkOverridesTheFileName) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &records = trace.cpu(0).at(1).start().record(FTrace_EVT_ipoint).stop().records();

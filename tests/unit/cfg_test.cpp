@@ -39,7 +39,7 @@ TEST(Cfg, ShowsOneTypeOfEveryThread) {
   EXPECT_EQ(tags["window_end_time_relative"], "1.000000000000");
 }
 
-TEST(Cfg, NumberOfFunctionsIsThatOfTheList) {
+TEST(Cfg, CountsTheFunctionsOfTheList) {
   auto tags = tags_of({});
   for (const char *tag : {"window_selected_functions", "window_compose_functions"}) {
     const std::string &value = tags[tag];
@@ -49,7 +49,7 @@ TEST(Cfg, NumberOfFunctionsIsThatOfTheList) {
   }
 }
 
-TEST(Cfg, ColourModesAreThoseThatParaverKnows) {
+TEST(Cfg, UsesColourModesThatParaverKnows) {
   CfgWindow window;
   EXPECT_EQ(tags_of(window).count("window_color_mode"), 0u); // code colours are the default
   window.color = CfgColor::gradient;
@@ -158,7 +158,7 @@ TEST(Cfg, HistogramIsTheOnlyWindowShown) {
   EXPECT_EQ(line("Analyzer2D.Zoom:"), "Analyzer2D.Zoom: Enabled");
 }
 
-TEST(Cfg, SaysWhoWroteIt) {
+TEST(Cfg, NamesItsWriter) {
   EXPECT_NE(cfg_text({}).find("\nConfigFile.BeginDescription\nWritten by ovnitrace.\n"
                               "ConfigFile.EndDescription\n"),
             std::string::npos);

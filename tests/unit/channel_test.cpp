@@ -36,7 +36,7 @@ TEST_F(Channels, AFixedStateOverridesThePreviousState) {
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}, {2, 7}}));
 }
 
-TEST_F(Channels, TheEmittedStateIsTheOneOnTheTopOfTheStack) {
+TEST_F(Channels, EmitsTheTopOfTheStack) {
   uint64_t time = 0;
   for (auto step : {+[](ChannelBank &b, ChannelId c) { b.push(c, 0, 1); },
                     +[](ChannelBank &b, ChannelId c) { b.push(c, 0, 2); },
@@ -66,7 +66,7 @@ TEST_F(Channels, APopOfAnEmptyStackIsAFault) {
   EXPECT_EQ(bank.pop(plain, 0, 1).kind, ChannelFault::empty_stack);
 }
 
-TEST_F(Channels, AWrongPopOfADeeperStateTakesAllAboveItToo) {
+TEST_F(Channels, APopOfADeeperStateRemovesAllAboveIt) {
   for (int64_t v : {1, 2, 3})
     bank.push(plain, 0, v);
   EXPECT_EQ(bank.pop(plain, 0, 2).kind, ChannelFault::wrong_value);
@@ -167,7 +167,7 @@ TEST_F(Channels, AChannelEmitsOnceHoweverOftenItChanges) {
   EXPECT_EQ(out.timeline(0, 10), (Timeline{{1, 3}}));
 }
 
-TEST_F(Channels, AChannelThatIsBackAtWhatItShowedEmitsNothing) {
+TEST_F(Channels, AChannelThatReturnsToItsValueEmitsNothing) {
   bank.set(plain, 0, 1);
   emit(1);
   bank.set(plain, 0, 2);

@@ -227,7 +227,7 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
   }
 }
 
-TEST(CheckedOptions, FiltersAloneAreOfTheMachine) {
+TEST(CheckedOptions, FiltersAloneRecordTheMachine) {
   RecordArguments arguments = app();
   arguments.options.selection.asked = {"--uid 1"};
   EXPECT_FALSE(checked(arguments).all);
@@ -237,7 +237,7 @@ TEST(CheckedOptions, FiltersAloneAreOfTheMachine) {
   EXPECT_FALSE(checked(arguments).all);
 }
 
-TEST(CheckedOptions, ARegionIsOfAThreadIfAskedFor) {
+TEST(CheckedOptions, RegionThreadMakesRegionsOfThreads) {
   RecordArguments arguments = app();
   arguments.options.control = {kChain};
   EXPECT_FALSE(checked(arguments).region_by_thread);

@@ -83,7 +83,7 @@ struct Passage {
 
 constexpr std::chrono::hours kLong(1);
 
-TEST(ChunkPipeline, CompressesAllWhereItCanWait) {
+TEST(ChunkPipeline, CompressesEveryChunkIfItCanWait) {
   Passage run({1, kChunks, kLong}, false);
   EXPECT_TRUE(run.is_whole());
   EXPECT_EQ(run.output.compressed, kChunks);

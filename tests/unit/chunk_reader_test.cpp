@@ -112,7 +112,7 @@ TEST(ChunkReader, ForgetsContextsWhereAChunkBegins) {
             "task_sleep of context 1, for which there is no id record: dropped");
 }
 
-TEST(ChunkReader, KeepsAnEventWhoseTimeGoesBackAtTheTimeBefore) {
+TEST(ChunkReader, ATimeThatGoesBackBecomesTheTimeBefore) {
   ChunkBuilder chunk = started();
   chunk.id(1, 10, 10, "a").at(200).dispatch(1).at(150).sleep(1).at(210).activate(1).at(300).stop();
   const Result result = read_chunk(chunk);
@@ -135,7 +135,7 @@ TEST(ChunkReader, LeavesEventsBeforeTraceStartInPlace) {
   EXPECT_TRUE(result.sink.reported.empty());
 }
 
-TEST(ChunkReader, DoesNotLetOneWildTimeDragAllLaterEventsAlong) {
+TEST(ChunkReader, OneWildTimeDoesNotMoveLaterEvents) {
   ChunkBuilder chunk = started();
   chunk.id(1, 10, 10, "a").at(200).dispatch(1).at(1ull << 60).sleep(1).at(210).activate(1);
   chunk.at(300).stop();
@@ -292,7 +292,7 @@ TEST(ChunkReader, SalvagesAllWholeRecordsOfAFileCutAtEachByte) {
   }
 }
 
-TEST(ChunkReader, SurvivesAnyWrongBytes) {
+TEST(ChunkReader, SurvivesWrongBytes) {
   std::mt19937 random(2);
   ChunkBuilder chunk = small_trace();
   const auto records = chunk.records();

@@ -96,7 +96,7 @@ TEST(ChunkTimes, StayWhereTheChunkIsNotWhole) {
 }
 
 // Where a part of a file is damaged, nothing is known of differences after it.
-TEST(ChunkTimes, AreNotAddedUpOverAGap) {
+TEST(ChunkTimes, DifferencesAreNotAddedAcrossAGap) {
   std::mt19937_64 random(3);
   Records records = by_hand(chunk_of(random, false));
   ASSERT_GT(records.size(), 10u);

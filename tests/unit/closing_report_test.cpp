@@ -44,7 +44,7 @@ TEST_F(ClosingReport, SaysWhichSignalKilledTheProgram) {
   EXPECT_EQ(printed(1).find("signal"), std::string::npos) << "no program was started";
 }
 
-TEST_F(ClosingReport, LeavesOutWhatAFlightRecorderEvicted) {
+TEST_F(ClosingReport, LeavesOutEvictedEvents) {
   trace_.forgotten = 200;
   EXPECT_EQ(printed(1),
             "ovnitrace: 1,000 events of 1 thread on 2 CPUs in 2.500 s, 0 lost; "
@@ -87,7 +87,7 @@ TEST_F(ClosingReport, EachCauseAloneMakesItIncomplete) {
   EXPECT_FALSE(is_incomplete(trace_));
 }
 
-TEST_F(ClosingReport, SaysWhatAProgramMayNotLog) {
+TEST_F(ClosingReport, CountsEventsWithCodesThatProgramsMayNotLog) {
   trace_.user_refused = 1;
   EXPECT_NE(printed(1).find("\novnitrace: 1 event was left out: a program may not log events with "
                             "these codes (docs/user-events.md)\n"),

@@ -143,7 +143,7 @@ protected:
   std::string before_;
 };
 
-TEST_F(DebugFetcherTest, OpensWhatTheClientOfTheServersFinds) {
+TEST_F(DebugFetcherTest, OpensTheFileThatDebuginfodFindPrints) {
   DebugFetcher fetch([](const std::string &) { FAIL(); });
   struct stat status = {};
   const UniqueFd file = fetch("ab12");

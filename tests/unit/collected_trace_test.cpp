@@ -39,7 +39,7 @@ protected:
 };
 
 // Byte for byte, in place of the one before; whatever a reader will say of it.
-TEST_F(CollectedTraceTest, KeepsTheLastDescriptionThatCameWhole) {
+TEST_F(CollectedTraceTest, KeepsTheLastCompleteDescription) {
   std::string list = "{\"threads\": [0";
   for (int n = 0; n < 30'000; n++)
     list += ", {\"name\": \"\\u00e9\", \"tid\": -1.5e3}";

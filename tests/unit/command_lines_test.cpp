@@ -65,7 +65,7 @@ TEST(CommandLines, ManyShortOnesTakeNoMoreMemoryThanFewLongOnes) {
   EXPECT_EQ(lines.left_out(), kMost + 1 - lines.all().size());
 }
 
-TEST(CommandLines, EmptyArgumentsAtTheEndAreNone) {
+TEST(CommandLines, EmptyArgumentsAtTheEndAreDropped) {
   CommandLines lines;
   lines.add(1, 9, std::string_view("a\0\0b\0\0", 6), false);
   lines.add(2, 9, std::string_view("\0\0", 2), false);

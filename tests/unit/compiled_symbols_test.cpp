@@ -74,7 +74,7 @@ TEST_F(CompiledSymbols, AnInlinedFunctionIsCalledAtALineOfTheOuterOne) {
   EXPECT_EQ(at(in_inner_), (Texts{"inner app.c:7", "outer app.c:12"}));
 }
 
-TEST_F(CompiledSymbols, AreOfTheFileThatHasTheBuildId) {
+TEST_F(CompiledSymbols, ComeFromTheFileWithTheBuildId) {
   EXPECT_EQ(symbols_->build_id(), "ab12cd34");
   EXPECT_TRUE(ElfSymbols::open(dir_ / "app", "ab12cd34"));
   EXPECT_FALSE(ElfSymbols::open(dir_ / "app", "ab12cd35"));

@@ -358,7 +358,7 @@ TEST(FrameReader, RefusesAFrameThatNeedsMuchMemory) {
   }
 }
 
-TEST(FrameReader, GivesUpWhereAllIsDamage) {
+TEST(FrameReader, GivesUpAfterTooManyDamagedFrames) {
   std::string bytes;
   for (int n = 0; n < 5000; n++)
     bytes += std::string("\x28\xB5\x2F\xFD\xFF\xFF", 6);

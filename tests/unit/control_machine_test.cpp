@@ -134,7 +134,7 @@ bool starts_by_itself(const Plan &plan) {
   return false;
 }
 
-TEST_F(ControlMachine, DoesWhatTheModelDoes) {
+TEST_F(ControlMachine, BehavesLikeTheModel) {
   constexpr size_t kHits = 400, kMostThreads = 6;
   const unsigned plans = test::cases(20);
   uint64_t fired = 0;
@@ -167,7 +167,7 @@ TEST_F(ControlMachine, DoesWhatTheModelDoes) {
   EXPECT_GT(fired, 10 * plans) << "too little happens for a test of it";
 }
 
-TEST_F(ControlMachine, AHitIsOneOfWhatWasArmedBefore) {
+TEST_F(ControlMachine, OneHitFiresOnlyTheAlarmThatWasArmed) {
   const Plan plan = make_plan({"start:int3,stop:int3,repeat"});
   Machine machine(plan);
   machine.add_thread();

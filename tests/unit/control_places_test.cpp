@@ -60,7 +60,7 @@ TEST(ControlPlaces, AnIndirectFunctionIsExplained) {
   EXPECT_EQ(find_places(make_plan({"start:enter_func:__copy_fast"}), image).why[0], "");
 }
 
-TEST(ControlPlaces, AnAddressIsThatOfWhereTheFileIsLoaded) {
+TEST(ControlPlaces, AddressesFollowTheLoadAddress) {
   Image image = image_of("/bin/app");
   EXPECT_EQ(places("0x1001", image), 0u) << "it is loaded anywhere";
   image.fixed = true;

@@ -86,7 +86,7 @@ TEST_F(ConvertCommand, APartOfATraceLeavesTheWholeTimelineAlone) {
   }
 }
 
-TEST_F(ConvertCommand, APartGoesWhereItIsSent) {
+TEST_F(ConvertCommand, APartGoesIntoTheGivenDirectory) {
   run({dir / "a", "--from", "300ns", "-o", dir / "part"});
   EXPECT_EQ(status, 0);
   EXPECT_EQ(names(), (std::set<std::string>{"a", "b", "part"}));

@@ -165,7 +165,7 @@ TEST_F(PingPong, ACutKeepsTheStatesThatHoldAtItsBegin) {
   EXPECT_NE(lines_of(threads()).at(0).find("170_ns"), std::string::npos);
 }
 
-TEST_F(PingPong, ACutHasItsLastInstant) {
+TEST_F(PingPong, ACutContainsItsLastInstant) {
   ConvertOptions options;
   options.cut.to = 400;
   run(options);

@@ -152,7 +152,7 @@ TEST_F(CpuHoldersTest, ABlackoutOfAnyCpuEndsWhatIsKnownOfAWait) {
   }
 }
 
-TEST_F(CpuHoldersTest, AnOldTraceIsUnknownAfterTheFirstAndRanksOnlyWhatItKnows) {
+TEST_F(CpuHoldersTest, InAnOldTraceOnlyTheFirstHolderIsKnown) {
   describe(false);
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 22, 22, "rival").dispatch(1);
   cpu.at(100).epilogue(1, 77).at(200).dispatch(1);

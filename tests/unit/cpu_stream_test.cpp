@@ -170,7 +170,7 @@ TEST_F(CpuStreamRecords, APauseLeavesOutWhatWasLoggedInItAndLosesNothing) {
 }
 
 // The pause hides what a loss in it would.
-TEST_F(CpuStreamRecords, ALossThatStartsInAPauseIsDarkAfterIt) {
+TEST_F(CpuStreamRecords, ALossThatStartsInAPauseIsABlackoutAfterIt) {
   stream_.note_position(1000);
   stream_.add_pause(5, true);
   stream_.add_pause(15, false);
@@ -182,7 +182,7 @@ TEST_F(CpuStreamRecords, ALossThatStartsInAPauseIsDarkAfterIt) {
             (Lines{"5 dark 5", "15 light 0", "15 dark 0", "20 light 32", "20 wakeup"}));
 }
 
-TEST_F(CpuStreamRecords, ALossAfterTheEndIsNoneOfTheCapture) {
+TEST_F(CpuStreamRecords, ALossAfterTheEndDoesNotCount) {
   stream_.note_position(1000);
   end_ = 20;
   stage_.batch.lost = 32;

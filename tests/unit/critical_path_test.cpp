@@ -176,7 +176,7 @@ protected:
   }
 };
 
-TEST_F(SpinOf, TheOneThreadOfItsProcessThatDoesNotSpinIsResponsible) {
+TEST_F(SpinOf, TheOnlyThreadThatDoesNotSpinIsResponsible) {
   spin(11);
   trace.cpu(1).at(50).id(2, 22, 11, "b").snapshot(2, 1, 1).at(100).start().at(kEnd).stop();
   EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-150", "11 waiting 150-160 peer=33",
@@ -217,7 +217,7 @@ TEST(SpinGroups, ProcessesWithOneMakerOnOneHostAreAGroupUnlessInitTookThemOver) 
   EXPECT_EQ(other, (std::vector<uint32_t>{kNone, kNone, 3, 2, kNone, kNone, kNone, kNone}));
 }
 
-TEST_F(PathOf, EndsWhereItsThreadDoes) {
+TEST_F(PathOf, EndsWithItsThread) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
   cpu.at(200).end(1, 11).at(500).stop();
   EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200"}));
@@ -389,7 +389,7 @@ TEST(DiskList, AFileThatCannotBeMadeIsAnError) {
   before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
 }
 
-TEST(MainThread, IsThatOfTheProgram) {
+TEST(MainThread, BelongsToTheProgram) {
   Catalog catalog;
   catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "shell"},
                      {.tid = 7, .pid = 7, .parent = 2, .name = "app"},

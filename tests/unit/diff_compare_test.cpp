@@ -118,7 +118,7 @@ TEST_F(Compare, CausesShareTheLevelIfTheWholeIsNotShown) {
   EXPECT_FALSE(change_of(all, "").shown);
 }
 
-TEST_F(Compare, GroupsAreThoseOfBothSidesTheLargestChangeFirst) {
+TEST_F(Compare, GroupsOfBothSidesAreSortedByChange) {
   RunTimes a = run(100), b = run(101), more = run(90);
   add_threads(a, "net", 2, 30);
   add_threads(a, "old", 1, 5);
@@ -142,7 +142,7 @@ TEST_F(Compare, GroupsAreThoseOfBothSidesTheLargestChangeFirst) {
   EXPECT_EQ(runs.names.group_text(all.only_b[0]), "new");
 }
 
-TEST_F(Compare, LossesTakeTheVerdictOfWhatTheyAreOf) {
+TEST_F(Compare, ALossInAGroupRemovesTheVerdictOfTheGroup) {
   for (int n = 0; n < 6; n++) {
     runs.a.push_back(run(1000));
     runs.b.push_back(run(2000));

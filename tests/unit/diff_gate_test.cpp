@@ -39,7 +39,7 @@ protected:
   GateResult check(const std::string &gate) { return check_gate(parse_gate(gate), runs); }
 };
 
-TEST_F(DiffGate, EachQuantityIsTheOneThatItNames) {
+TEST_F(DiffGate, EachWordSelectsItsQuantity) {
   const std::pair<const char *, double> cases[] = {
       {"wall<+1%", 1300},           {"running<+1%", 3000},
       {"running@app<+1%", 1000},    {"running@worker-*<+1%", 2000},
@@ -104,7 +104,7 @@ TEST_F(DiffGate, OneOfThePathKnowsTheGroupsOfThePath) {
   EXPECT_THROW(check("running@server<+5%"), Error) << "it is not compared";
 }
 
-TEST_F(DiffGate, TheWallTimeIsThatOfEachRunsOwnPath) {
+TEST_F(DiffGate, TheWallTimeComesFromTheRunsOwnPath) {
   runs.b.push_back(run_of(runs.names, 1100, 300, 30));
   runs.b.back().of = runs.names.group("app", "worker-1", {});
   runs.b.back().lossy.insert(runs.b.back().of);

@@ -99,7 +99,7 @@ TEST_F(DiffReport, ThreadsAreNamedWhereSeveralRan) {
   EXPECT_EQ(said({running(5, 5), other}), "B is 6 ns slower (+120.0 %): +6 ns running.");
 }
 
-TEST_F(DiffReport, ASentenceHasFourPartsAndTheRest) {
+TEST_F(DiffReport, ASentenceNamesFourPartsAndSumsUpTheRest) {
   EXPECT_EQ(said({running(0, 20), block("a", 0, 19), block("b", 0, 18), block("c", 0, 17),
                   block("d", 0, 16), block("e", 0, 15)}),
             "B is 105 ns slower: +20 ns running, +19 ns in a woken by writer, +18 ns in b woken by "
@@ -309,7 +309,7 @@ TEST(DiffConditions, ConditionsThatATraceLacksAreNotKnown) {
   EXPECT_EQ(conditions({}), none);
 }
 
-TEST(DiffConditions, EachIsWhatTheTraceSays) {
+TEST(DiffConditions, ComeFromTheTrace) {
   TraceInfo info;
   info.host = "h\x1b";
   info.kernel = "6.1";
@@ -354,7 +354,7 @@ std::string differences_of(const RunTimes &a, const RunTimes &b) {
   return lines;
 }
 
-TEST(DiffConditions, DisturbancesAreNamedFromALimitOn) {
+TEST(DiffConditions, DisturbancesAboveALimitAreNamed) {
   RunTimes a, b;
   a.khz = 1'000'000;
   b.khz = 1'029'000;

@@ -77,7 +77,7 @@ TEST_F(Diff, TheFirstLineNamesTheCausesTheLargestFirst) {
   EXPECT_NE(text().find("One run each: no verdict."), std::string::npos) << text();
 }
 
-TEST_F(Diff, AWaitIsOfAPreemptionOfAThrottlingOrOfAWakeup) {
+TEST_F(Diff, WaitsAreDividedByPreemptionThrottlingAndWakeup) {
   add_a(trace([](TraceBuilder &trace) {
     auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 22, 22, "hog").dispatch(1);
     cpu.at(1 * kMs).epilogue(1, 22).dispatch(2).at(3 * kMs).sleep(2, 11).dispatch(1);
@@ -207,7 +207,7 @@ TEST_F(Diff, DifferentConditionsComeFirst) {
   EXPECT_EQ(json()["conditions"][0]["what"], "kernel");
 }
 
-TEST_F(Diff, RunsOfOneSideThatDifferAreAConditionToo) {
+TEST_F(Diff, DifferencesWithinOneSideAreConditions) {
   add_a(app({}, R"(, "kernel": "6.1.0")"));
   add_a(app({}, R"(, "kernel": "6.18.0")"));
   add_b(app({}, R"(, "kernel": "6.18.0")"));

@@ -79,7 +79,7 @@ TEST_F(ElfBytes, AProgramHasSectionsAndSegmentsInNumbersThatAreAllowed) {
   EXPECT_FALSE(is_native_program(file(bytes_.substr(0, 63)).get()));
 }
 
-TEST_F(ElfBytes, AForeignProgramIsOfAnotherMachineOrOf32Bits) {
+TEST_F(ElfBytes, ProgramsOfOtherMachinesAndOf32BitsAreForeign) {
   EXPECT_FALSE(foreign(bytes_));
   EXPECT_TRUE(foreign(with([](Elf64_Ehdr &header) { header.e_machine = EM_RISCV; })));
   EXPECT_TRUE(foreign(with([](Elf64_Ehdr &header) { header.e_ident[EI_CLASS] = ELFCLASS32; })));
@@ -127,7 +127,7 @@ TEST_F(ElfBytes, AProbeIsBetweenTheEndsOfItsSegment) {
   EXPECT_TRUE(has_first(offset - 1, offset + 1));
 }
 
-TEST_F(ElfBytes, TheLoadersNameIsAnAbsolutePathWithItsEnd) {
+TEST_F(ElfBytes, TheLoadersNameMustBeATerminatedAbsolutePath) {
   bytes_ = test::text_of("/bin/sh");
   const std::string name = read_elf_file(file(bytes_).get())->interpreter;
   EXPECT_EQ(name.substr(0, 4), "/lib");
@@ -146,7 +146,7 @@ TEST_F(ElfBytes, TheLoadersNameIsAnAbsolutePathWithItsEnd) {
   EXPECT_EQ(shorter(name.size() + 1), "");
 }
 
-TEST_F(ElfBytes, AMappedFileSaysWhereItsCodeIs) {
+TEST_F(ElfBytes, AMappedFileHasThePlaceOfItsCode) {
   const long page = sysconf(_SC_PAGESIZE);
   const UniqueFd fd = file(std::string(size_t(page) * 4, 'x'));
   char *data = static_cast<char *>(mmap(nullptr, size_t(page), PROT_READ, MAP_SHARED, fd.get(), 0));

@@ -164,7 +164,7 @@ TEST_F(ElfFiles, SayWhereTheirBytesAreMapped) {
   EXPECT_EQ(symbols->at(0x400010)[0].function, "");
 }
 
-TEST_F(ElfFiles, AreNotThoseOfAnotherBuildId) {
+TEST_F(ElfFiles, OfAnotherBuildIdAreNotUsed) {
   const std::string path = write_program("not-there");
   EXPECT_TRUE(ElfSymbols::open(path, kBuildId));
   EXPECT_FALSE(ElfSymbols::open(path, "abcdef02"));

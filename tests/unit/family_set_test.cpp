@@ -81,7 +81,7 @@ TEST(FamilySet, ABpfProgramWithoutAFamilyIsRefused) {
     EXPECT_THROW(families_of_program(program), Error) << program;
 }
 
-TEST(FamilySet, NumbersAreThoseOfTheManual) {
+TEST(FamilySet, TakesTheNumbersOfTheManual) {
   EXPECT_EQ(parse_families("3"), parse_families("irq"));
   EXPECT_EQ(parse_families("5"), parse_families("prio"));
   EXPECT_EQ(parse_families("6"), parse_families("mutex"));

@@ -32,7 +32,7 @@ TEST(FitMemory, ReducesSizesThatDoNotFit) {
   EXPECT_EQ(options.chunk_bytes, kMiB / 8);
 }
 
-TEST(FitMemory, KeepsWhatTheUserGave) {
+TEST(FitMemory, KeepsSizesThatTheUserGave) {
   RecordOptions options = usual();
   fit_memory(options, {.rings = true, .chunks = false}, 2, 132 * kMiB);
   EXPECT_EQ(options.ring_bytes, 8 * kMiB);

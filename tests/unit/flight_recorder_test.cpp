@@ -188,7 +188,7 @@ TEST(FlightRecorder, ReportsTheLastStatesThatItForgotBeforeAllThatIsKept) {
 
 // A blackout that began in what is forgotten and goes on in what is kept; what it hides is not
 // reported.
-TEST(FlightRecorder, BeginsWithinABlackoutIfThereWasOne) {
+TEST(FlightRecorder, BeginsWithABlackoutThatWasOpen) {
   CollectingOutput output;
   FlightRecorder recorder(output, 2, kOneChunk, kRecords);
   test::ChunkBuilder forgotten = begun(0, 0, 10).id(1, 7, 5, "sleeper").dispatch(1).at(20).sleep(1);

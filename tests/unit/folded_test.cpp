@@ -60,7 +60,7 @@ TEST_F(FoldedLines, AreFramesFromTheOutermostInwardWithTheirTime) {
                    "a:b;worker;[waiting for a CPU] 120", "a:b;worker;main 30"}));
 }
 
-TEST_F(FoldedLines, AddUpWhatWasBlockedWaitedAndHadNoStack) {
+TEST_F(FoldedLines, SumBlocksWaitsAndTimesWithoutAStack) {
   write_app(one_.path(), 0);
   lines({{one_.path()}});
   EXPECT_EQ(times_->blocked(), 430u);
@@ -86,7 +86,7 @@ TEST_F(FoldedLines, HaveIdsWhereThreadsAreSeparate) {
             "a:b (11);worker (12);[blocked] 50");
 }
 
-TEST_F(FoldedLines, AThreadWithoutANameHasItsIdAndACallItsName) {
+TEST_F(FoldedLines, AThreadWithoutANameShowsItsTidAndItsCall) {
   TraceBuilder trace(one_.path());
   auto &cpu = trace.cpu(0).at(1000).start();
   cpu.record(FTrace_EVT_id, 1, 11).record_at(0, FTrace_EXT_process, 1, 11).dispatch(1).at(1100);
@@ -98,7 +98,7 @@ TEST_F(FoldedLines, AThreadWithoutANameHasItsIdAndACallItsName) {
   EXPECT_EQ(lines({{one_.path()}}), (Texts{"[11];[11];[read] 200"}));
 }
 
-TEST_F(FoldedLines, HaveTheNamesThatThreadsHadAtThatTime) {
+TEST_F(FoldedLines, UseTheNamesOfThreadsAtThatTime) {
   TraceBuilder trace(one_.path());
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "sh").id(2, 12, 11, "sh").dispatch(1);
   cpu.at(1100).sleep(1, 12).dispatch(2).at(1200).sleep(2, 0).at(1300).activate(1, 0).dispatch(1);

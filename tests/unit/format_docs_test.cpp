@@ -101,7 +101,7 @@ TEST(CodeTable, HasEachCodeOnce) {
 }
 
 /// Who the second thread is, as docs of the manual and of captures say: by hand, code for code.
-TEST(CodeTable, CodesWithASecondThreadAreThoseOfTheFormat) {
+TEST(CodeTable, CodesThatNameASecondThreadMatchTheFormat) {
   const std::set<int> by_tid = {0x12, 0x32, 0x72, 0x03, 0x13, 0x07, 0x5D, 0x8D},
                       by_context = {0x82, 0x25, 0xEC, 0xFC};
   for (const CodeInfo &info : kCodes) {

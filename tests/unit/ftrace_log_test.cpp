@@ -89,7 +89,7 @@ TEST_F(FtraceLog, NextChunkWithNoneLinkedChangesNothing) {
   EXPECT_EQ(said_in(chunk), (Saids{{0xFF, 0, 0}, user(1)}));
 }
 
-TEST_F(FtraceLog, StopStopsAndSaysSo) {
+TEST_F(FtraceLog, AFullStopChunkEndsWithTraceStop) {
   int chunk = start(2, STOP);
   log(1);
   EXPECT_EQ(status(chunk).emergency_events, 0u);

@@ -126,7 +126,7 @@ void FtraceModel::run(unsigned seed) {
     EXPECT_EQ(said_in(i), model.chunks[size_t(i)].saved()) << "chunk " << i;
 }
 
-TEST_F(FtraceModel, EveryChunkHoldsWhatTheModelSays) {
+TEST_F(FtraceModel, EveryChunkEqualsTheModels) {
   for (unsigned seed = 0; seed < ovnitrace::test::cases(300); seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     run(seed);

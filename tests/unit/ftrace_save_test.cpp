@@ -206,7 +206,7 @@ TEST_F(FtraceSave, TheDiskWriterRefusesWhatIsNotAChunk) {
   EXPECT_EQ(FTrace_last_error(), FTRACE_E_UNKNOWN_CHUNK);
 }
 
-TEST_F(FtraceSave, ACompressedChunkIsSmallerAndSavedTheSame) {
+TEST_F(FtraceSave, ACompressedChunkIsSmallerAndGivesTheSameFile) {
   int chunk = filled(1000, 1004);
   const auto plain = records_of(chunk);
   const FTrace_DWORD size = status(chunk).size;

@@ -117,7 +117,7 @@ TEST_F(FtraceThread, ACyclicChunkKeepsTheLastOnesWhole) {
   EXPECT_EQ(number_in(records.back()), kEach - 1);
 }
 
-TEST_F(FtraceThread, AStopChunkStopsOnceWhoeverFillsIt) {
+TEST_F(FtraceThread, AStopChunkStopsOnceWhicheverThreadFillsIt) {
   constexpr unsigned kEach = 1000, kRoom = 2000;
   for (int i = 0; i < 20; i++) {
     int chunk = start(kRoom, STOP);

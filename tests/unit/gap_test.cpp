@@ -91,7 +91,7 @@ protected:
   CollectingSink sink_;
 };
 
-TEST_F(Gap, ThereIsNoneInAWholeTrace) {
+TEST_F(Gap, AWholeTraceHasNone) {
   EXPECT_EQ(dump().find("blackout"), std::string::npos);
   const Summary whole = summary();
   EXPECT_FALSE(whole.lost_more);
@@ -122,7 +122,7 @@ TEST_F(Gap, AMissingFileIsABlackoutFromBeginToEnd) {
   }
 }
 
-TEST_F(Gap, ACpuWithoutEventsIsDark) {
+TEST_F(Gap, ACpuWithoutEventsHasABlackout) {
   const std::string json =
       R"({"format": "ovnitrace", "version": 1, "cpus": 4, "written": [{"cpu": 0, "records": )" +
       std::to_string(count_[0]) + R"(}, {"cpu": 1, "records": )" + std::to_string(count_[1]) +

@@ -53,7 +53,7 @@ TEST_F(Help, HasEachOptionAndNoneOfTheParsersOwnWords) {
   }
 }
 
-TEST_F(Help, NamesAValueThatCanBeLeftOut) {
+TEST_F(Help, MarksOptionalValues) {
   EXPECT_NE(app.help().find("      --compress[=LEVEL]"), std::string::npos) << app.help();
   EXPECT_NE(app.help().find("\n  -o, --output DIR "), std::string::npos);
   EXPECT_EQ(optional_value(*app.get_option("--stacks")), "LIST");
@@ -116,7 +116,7 @@ TEST_F(Help, WhyRefusesOptionsThatTheCriticalPathHasNoUseFor) {
         << option;
 }
 
-TEST_F(Help, TheOptionToEndsARangeInEveryCommand) {
+TEST_F(Help, ToIsTheEndOfARangeInEveryCommand) {
   for (CLI::App *one : commands())
     if (one->get_option_no_throw("--from")) {
       EXPECT_NE(one->get_option_no_throw("--to"), nullptr) << one->get_name();
@@ -148,7 +148,7 @@ TEST_F(Help, NothingThatIsADirectoryGoesToStandardOutput) {
   }
 }
 
-TEST_F(Help, ATimeThatIsNoneIsRefused) {
+TEST_F(Help, RefusesAMalformedTime) {
   EXPECT_EQ(answer({"info", "--from", "later", "run1"}),
             "ovnitrace: --from: 'later' is no time: write 1.5s, 200ms, 30us, 100ns, 2m or 1h, "
             "counted from the start of the trace, a time by the clock, as 14:03:07.5 or "

@@ -60,7 +60,7 @@ TEST(Host, NamesTheDevicesThatAreAskedFor) {
   EXPECT_TRUE(named_devices({}).empty());
 }
 
-TEST(LivingMappings, AreThoseOfTheProcess) {
+TEST(LivingMappings, AreReadFromTheProcess) {
   Mappings mappings;
   read_mappings(uint32_t(getpid()), mappings);
   const uint32_t life = mappings.life(uint32_t(getpid()), 1);

@@ -347,7 +347,7 @@ private:
   std::map<uint64_t, int> was_idle_[kCpus];
 };
 
-TEST(IdleWatchProperty, AgreesWithAMachineThatRemembersEveryNanosecond) {
+TEST(IdleWatchProperty, AgreesWithASlowModelOfEachNanosecond) {
   size_t known = 0;
   for (uint32_t seed = 1; seed <= test::cases(300); seed++) {
     TempDir dir;

@@ -96,7 +96,7 @@ TEST_F(Busy, NoLineIsWiderThanAScreen) {
     EXPECT_LE(line.size(), 100u) << line;
 }
 
-TEST_F(Busy, TheTopIsSummedUpWithTheRest) {
+TEST_F(Busy, TopShowsTheFirstThreadsAndSumsUpTheRest) {
   const auto sums = [&](size_t top) {
     std::istringstream lines(text({.sort = "running", .top = top}));
     std::vector<std::string> running; // of the first table

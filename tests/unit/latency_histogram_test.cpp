@@ -68,7 +68,7 @@ TEST(LatencyHistogram, IsOffByAtMostOne64thOfTheValue) {
 }
 
 // The values of one are below, among and above those of the other.
-TEST(LatencyHistogram, AddedToAnotherItIsThatOfAllValues) {
+TEST(LatencyHistogram, ASumEqualsTheHistogramOfAllValues) {
   const std::vector<std::vector<uint64_t>> sets = {
       {}, {3}, {7, 7, 500, 600}, {7, 550, 1'000'000}, {40'000'000'000, 50'000'000'000}};
   for (const std::vector<uint64_t> &one : sets)

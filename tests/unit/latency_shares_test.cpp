@@ -46,7 +46,7 @@ public:
   std::vector<std::vector<bool>> runs;
 };
 
-TEST(LatencySharesProperty, AreThoseOfEveryNanosecond) {
+TEST(LatencySharesProperty, AgreeWithASlowModelOfEachNanosecond) {
   std::mt19937 random(254);
   double most = 0;
   for (unsigned n = 0; n < test::cases(300); n++) {

@@ -46,7 +46,7 @@ TEST_F(MemoryLimit, IsTheLeastOfAllCgroupsAbove) {
   EXPECT_EQ(left(), 0u);
 }
 
-TEST_F(MemoryLimit, IsKnownOfTheFirstVersionToo) {
+TEST_F(MemoryLimit, IsReadFromCgroupVersion1) {
   write("cgroup", "5:cpu:/\n4:hugetlb,memory:/docker/abc\n0::/\n");
   write("mountinfo", mount("/docker/abc", "cgroup cgroup rw,memory"));
   write("fs/memory.limit_in_bytes", "9223372036854771712\n");

@@ -54,7 +54,7 @@ TEST(Message, MustNotClaimMoreThanIsAllowed) {
   EXPECT_NE(error_of(greedy, header).find("claims"), std::string::npos);
 }
 
-TEST(Message, IsOfAKnownType) {
+TEST(Message, UnknownTypesAreRefused) {
   for (uint32_t type : {0u, 10u, 0x20544547u}) { // "GET "
     std::string header;
     put_number(header, type);

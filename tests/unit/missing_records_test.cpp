@@ -219,7 +219,7 @@ TEST_F(NotWritten, HasNoCountWhereTheFileWasCutLater) {
 }
 
 // The trace was written before trace.json counted what could not be written.
-TEST_F(NotWritten, IsDarkWithoutCountWhereNoneIsThere) {
+TEST_F(NotWritten, IsABlackoutWithoutACountIfTheCountIsMissing) {
   write("");
   const Summary of = summary();
   EXPECT_TRUE(of.cpus[0].lost_more);

@@ -249,7 +249,7 @@ TEST_F(ModelEdges, AnOverrunOf0IsVisible) {
   EXPECT_EQ(threads.timeline(0, 452), (Timeline{{4, 1}, {5, 0}}));
 }
 
-TEST_F(ModelEdges, NoBudgetIsLeftOfAServerThatIsGone) {
+TEST_F(ModelEdges, ARemovedServerHasNoBudget) {
   at(1, FTrace_EVT_task_dispatch, 0, 0).at(5, FTrace_EVT_server_active, 0, 0, 77);
   at(6, FTrace_EVT_server_remove, 0, 0).flush();
   EXPECT_EQ(threads.timeline(0, 450), (Timeline{{5, 1}, {6, 0}}));

@@ -44,7 +44,7 @@ TEST(KernelModel, KeepsTheReasonOfAPreemptedThreadThatIsWokenForNothing) {
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, 2}}));
 }
 
-TEST(KernelModel, TheSnapshotReportsTheReasonToo) {
+TEST(KernelModel, TheSnapshotShowsTheReason) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
@@ -56,7 +56,7 @@ TEST(KernelModel, AStateThatIsRecordedHasItsReason) {
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
 }
 
-TEST(KernelModel, ThePriorityIsThatOfTheRunningThread) {
+TEST(KernelModel, ThePriorityBelongsToTheRunningThread) {
   ReplayRig rig;
   rig.at(1).dispatch(0, 0, 121).at(2).sleep(0).dispatch(1, 0, 100).at(3).sleep(1).flush();
   EXPECT_EQ(rig.threads.timeline(0, 202), (Timeline{{1, 121}, {2, 0}}));

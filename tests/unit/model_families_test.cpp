@@ -33,7 +33,7 @@ TEST_F(InterruptModel, IsShownOnTheCpuAndOnTheThreadThatItHits) {
   EXPECT_EQ(rig.cpus.timeline(1, 400), (Timeline{}));
 }
 
-TEST_F(InterruptModel, TheInnermostIsShownAndThenTheOneBefore) {
+TEST_F(InterruptModel, TheInnermostInterruptIsShown) {
   rig.at(1).dispatch(0);
   start(10, kSoftTimer, 0);
   start(12, 9, 0);
@@ -53,7 +53,7 @@ TEST_F(InterruptModel, AnEndWithoutItsStartIsNothing) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
-TEST_F(InterruptModel, AnEndTakesThoseWithItWhoseEndIsMissing) {
+TEST_F(InterruptModel, AnEndAlsoEndsInnerInterruptsWithoutAnEnd) {
   start(5, kSoftTimer, 0);
   start(6, 9, 0);
   end(7, kSoftTimer, 0).flush();

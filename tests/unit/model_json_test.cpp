@@ -68,7 +68,7 @@ std::string with(const std::string &part, const std::string &other) {
   return text.replace(at, part.size(), other);
 }
 
-TEST(JsonModel, SaysWhereItIsWrongAndWhy) {
+TEST(JsonModel, ErrorsHaveAPlaceAndAReason) {
   const std::pair<std::string, const char *> cases[] = {
       {"", "model m.json: is no JSON: "},
       {"[1, 2]", "model m.json: /: must be an object"},
@@ -116,7 +116,7 @@ TEST(JsonModel, SaysWhereItIsWrongAndWhy) {
         << refusal(text) << "\nshould say: " << message;
 }
 
-TEST(JsonModel, EachTextCutShortIsRefusedOrTakenButNeverWorse) {
+TEST(JsonModel, ATruncatedTextIsRefused) {
   std::string text = kGood;
   for (size_t size = 0; size < text.size(); size++)
     EXPECT_NE(refusal(text.substr(0, size)), "(taken)") << size;

@@ -277,7 +277,7 @@ TEST_F(Forgotten, EvictedEventsHideOnlyTheirThreads) {
   EXPECT_EQ(rig.faults(), 0u);
 }
 
-TEST_F(Forgotten, EventsAreOverWhereItsStateIsRecorded) {
+TEST_F(Forgotten, ARecordedStateOverridesOlderEvents) {
   rig.at(1);
   start();
   rig.at(2).dispatch(0, 1).at(3).sleep(0, 1).at(4).ftrace(FTrace_EXT_state, 0, 0,
@@ -379,7 +379,7 @@ TEST_F(Blackout, IsShownOnItsCpuWithTheNumberOfEventsLost) {
   EXPECT_TRUE(rig.cpus.timeline(0, 10).empty());
 }
 
-TEST_F(Blackout, TakesBackWhatTheSchedulerModelsSaid) {
+TEST_F(Blackout, ClearsTheSchedulingChannels) {
   rig.at(2).sleep(1, 1, 2u << FTRACE_REASON_SHIFT).flush();
   EXPECT_EQ(rig.threads.values(1, 200), (std::vector<int64_t>{3}));
   rig.at(3);

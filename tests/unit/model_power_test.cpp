@@ -39,7 +39,7 @@ TEST(PowerModel, ALossOnAnyCpuHidesTheFrequenciesThatItMaySet) {
             (Timeline{{10, 2'400'000}, {20, 0}, {30, 800'000}, {40, 0}}));
 }
 
-TEST(PowerModel, StolenTimeIsThatBeforeTheLastLook) {
+TEST(PowerModel, StolenTimeBelongsToTheTimeBeforeTheReading) {
   ReplayRig rig;
   rig.at(10).ftrace(FTrace_EXT_steal, kNone, 1, 0).at(20).ftrace(FTrace_EXT_steal, kNone, 1, 250);
   rig.at(30).ftrace(FTrace_EXT_steal, kNone, 1, 0).at(40).ftrace(FTrace_EXT_steal, kNone, 1, 9);

@@ -166,7 +166,7 @@ TEST_P(OutputFileLimitTest, WritesNothingMoreAfterAFailureThatIsOver) {
 INSTANTIATE_TEST_SUITE_P(Formats, OutputFileLimitTest,
                          testing::Values(Format::plain, Format::gzip));
 
-TEST(AtomicFile, SaysWhatItTriedAndOnWhat) {
+TEST(AtomicFile, ErrorsNameTheCallAndTheFile) {
   test::TempDir dir;
   try {
     write_text_file(dir / "missing/f", "text");
@@ -219,7 +219,7 @@ TEST(AtomicFile, GivesBackTheSpaceThatItSetAside) {
   EXPECT_LT(status.st_blocks * 512, 2 << 20);
 }
 
-TEST(AtomicFile, LeavesNothingWhereItsProcessIsKilled) {
+TEST(AtomicFile, LeavesNoFileIfItsProcessIsKilled) {
   test::TempDir dir;
   const pid_t child = fork();
   if (child == 0) {
@@ -261,7 +261,7 @@ private:
   pid_t child_ = 0;
 };
 
-TEST(AtomicFile, AndDirectoriesRemoveWhatAKilledProcessHasLeft) {
+TEST(AtomicFile, RemovesFilesThatAKilledProcessLeft) {
   test::TempDir dir;
   const auto count = [&] {
     return std::distance(std::filesystem::directory_iterator(dir.path()), {});
@@ -291,7 +291,7 @@ TEST(AtomicFile, RefusesADirectoryAtOnce) {
 }
 
 // A directory cannot be renamed to these, which is too late to find out at the end.
-TEST(AtomicDirectory, RefusesWhatItCannotReplaceAtOnce) {
+TEST(AtomicDirectory, RefusesADirectoryThatItCannotReplace) {
   test::TempDir dir;
   std::filesystem::create_directory(dir / "empty");
   std::filesystem::create_directory_symlink(dir / "empty", dir / "link");

@@ -59,7 +59,7 @@ TEST_F(OvniLint, SaysNothingOfAGoodStream) {
   EXPECT_TRUE(result.untaken.empty());
 }
 
-TEST_F(OvniLint, ReportsWhatTheReferenceRefuses) {
+TEST_F(OvniLint, ReportsTheFaultsThatOvniemuRefuses) {
   const struct {
     std::string events; ///< between OHx and OHe
     const char *reported;

@@ -127,7 +127,7 @@ TEST(Palette, TheSeriesDiffersAndIsSeenOnBlack) {
   }
 }
 
-TEST(Palette, TheSeriesGoesOnWhereItEnds) {
+TEST(Palette, TheSeriesRepeats) {
   EXPECT_EQ(palette::series(0), (Color{86, 180, 233}));
   EXPECT_EQ(palette::series(11), (Color{180, 216, 255}));
   EXPECT_EQ(palette::series(12), palette::series(0));

@@ -170,7 +170,7 @@ TEST_F(PathRows, AWaitWithSeveralHoldersIsOneTime) {
             "thread 99, not traced   40 ns   8.0 %      2\n");
 }
 
-TEST_F(PathRows, AFigureHasItAlongTheRows) {
+TEST_F(PathRows, AFigureDrawsThePathAlongTheRows) {
   CriticalPath whole = path();
   FigureOptions options;
   options.columns = 9;

@@ -81,7 +81,7 @@ TEST(Pcf, OptionsAreThese) {
   EXPECT_EQ(sections[1].second, std::vector<std::string>{"THREAD_FUNC         State As Is"});
 }
 
-TEST(Pcf, ColoursAreThoseOfTheStatesThenOfTheSeriesThenOfTheErrors) {
+TEST(Pcf, ColoursAreInTheOrderStatesSeriesErrors) {
   const std::vector<std::string> lines = sections_of(pcf_text({}))[3].second;
   ASSERT_EQ(lines.size(), 26u);
   const std::vector<std::string> states(lines.begin(), lines.begin() + 8);

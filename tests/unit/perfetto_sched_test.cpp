@@ -62,7 +62,7 @@ TEST_F(PerfettoSched, ARunThatTheEndCutsOffIsNotEnded) {
   EXPECT_EQ(texts(exported(cut).runs), (Texts{"160- cpu 0 tid 11 then -1"}));
 }
 
-TEST_F(PerfettoSched, ThePriorityIsThatOfTheDispatch) {
+TEST_F(PerfettoSched, ThePriorityComesFromTheDispatch) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a");
   cpu.dispatch(1, 120 + FTRACE_PRIO_BIAS).at(110).sleep(1).activate(1);
   cpu.at(120).dispatch(1, FTRACE_PRIO_BIAS - 1).at(130).sleep(1).activate(1);
@@ -202,7 +202,7 @@ TEST_F(PerfettoSched, NamesAreUtf8WhateverTheyWere) {
   EXPECT_EQ(perfetto.slices.front().name, "a?b ?");
 }
 
-TEST_F(PerfettoSched, TheClockIsThatOfTheTrace) {
+TEST_F(PerfettoSched, UsesTheClockOfTheTrace) {
   trace.cpu(0).at(1000).start().at(2000).stop();
   TraceInfo info;
   info.to_wall_ns = 5000;

@@ -18,7 +18,7 @@ protected:
   }
 };
 
-TEST_F(PerfettoTracks, UserEventsAreOfTheThreadThatRuns) {
+TEST_F(PerfettoTracks, UserEventsBelongToTheRunningThread) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 10, "a").dispatch(1);
   user(cpu.at(110), 3, 70000, 300);
   cpu.at(120).record(FTrace_EVT_ipoint, 5).at(130).sleep(1);
@@ -32,7 +32,7 @@ TEST_F(PerfettoTracks, UserEventsAreOfTheThreadThatRuns) {
   EXPECT_EQ(result.track_events, 3u);
 }
 
-TEST_F(PerfettoTracks, TheEndOfASectionEndsThoseWithinIt) {
+TEST_F(PerfettoTracks, TheEndOfASectionEndsNestedSections) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
   user(cpu.at(105), 14, 9); // an end without its start
   user(cpu.at(110), 13, 1);
@@ -52,7 +52,7 @@ TEST_F(PerfettoTracks, TheEndOfASectionEndsThoseWithinIt) {
       << "what started before is nothing";
 }
 
-TEST_F(PerfettoTracks, ASectionEndsWhereItsThreadIsNotKnownOrEnds) {
+TEST_F(PerfettoTracks, ABlackoutOrAnEndOfTheThreadEndsASection) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 12, 12, "b").dispatch(1);
   user(cpu.at(110), 13, 1);
   user(cpu.at(120), 13, 2);
@@ -110,7 +110,7 @@ TEST_F(PerfettoTracks, RegionsEndWithTheirThreadOrProcess) {
                    "150-180 process 20/region: no chain (started by=begin)"}));
 }
 
-TEST_F(PerfettoTracks, WaitsForAMutexAreSlicesAndTheRestInstants) {
+TEST_F(PerfettoTracks, MutexWaitsAreSlicesAndOtherMutexEventsInstants) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
   cpu.at(110).record(FTrace_EVT_mutex_wait, 1, 0x40).at(120).record(FTrace_EVT_mutex_lock, 1, 0x40);
   cpu.at(130).record(FTrace_EVT_mutex_unlock, 1, 0x40);

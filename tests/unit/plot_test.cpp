@@ -256,7 +256,7 @@ TEST_F(Plot, ANameIsOnlyAName) {
   EXPECT_EQ(xml_text("a\xef\xbf\xbf\xef\xbf\xbe\x01"), "a???");
 }
 
-TEST_F(Plot, TraceWithoutThreadsAndTimeIsAFigureToo) {
+TEST_F(Plot, AnEmptyTraceIsAFigure) {
   trace.cpu(0).at(100).start().stop();
   const Figure drawn = figure();
   EXPECT_EQ(drawn.columns, 1u);

@@ -54,7 +54,7 @@ TEST(ProbeArguments, AreRegistersAndConstants) {
   EXPECT_EQ(found[2].value, 0u);
 }
 
-TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
+TEST(ProbeArguments, RefuseOtherTextsAndLeaveTheirOutput) {
   user_argument found[3] = {{7, 7}, {7, 7}, {7, 7}};
   for (const char *text :
        {"", "4@%edi", "4@%edi 4@$1", "4@%edi 4@$1 4@$2 4@$3", "4@%edi 4@$1 4@$2 ",
@@ -76,7 +76,7 @@ TEST(ProbeArguments, AreRegistersAndConstants) {
   EXPECT_EQ(found[2].value, 30u * 8);
 }
 
-TEST(ProbeArguments, RefuseEverythingElseAndLeaveWhatWasThere) {
+TEST(ProbeArguments, RefuseOtherTextsAndLeaveTheirOutput) {
   user_argument found[3] = {{7, 7}, {7, 7}, {7, 7}};
   for (const char *text : {"", "4@x0", "4@x0 4@1", "4@x0 4@1 4@2 4@3", "8@x0 4@1 4@2",
                            "4@w0 4@1 4@2", "4@x31 4@1 4@2", "4@x-1 4@1 4@2", "4@x 4@1 4@2",
@@ -232,7 +232,7 @@ TEST(RegularFile, AProgramIsOneThatSomebodyMayExecute) {
   EXPECT_TRUE(open_program(dir / "file"));
 }
 
-TEST(MappedFiles, AreThoseThatThisProcessExecutes) {
+TEST(MappedFiles, AreTheExecutableMappingsOfTheProcess) {
   const auto files = mapped_files(uint32_t(getpid()));
   const std::string self = fs::read_symlink("/proc/self/exe");
   EXPECT_EQ(std::count_if(files.begin(), files.end(),
@@ -293,7 +293,7 @@ TEST(FindProbes, WatchesABoundedNumberOfFiles) {
   EXPECT_EQ(named.files.size(), copies.size()) << "those that are named all are";
 }
 
-TEST(FindProbes, FindsNoneWhereThereAreNone) {
+TEST(FindProbes, FindsNoProbeInAFileWithoutProbes) {
   EXPECT_TRUE(find_probes({.program = "sh"}).files.empty());
   EXPECT_TRUE(find_probes({.program = "no-such-program"}).files.empty());
   EXPECT_TRUE(find_probes({}).files.empty());

@@ -87,7 +87,7 @@ TEST(ProcessWatch, SaysThatThereIsNoSuchProcess) {
   }
 }
 
-TEST(WatchProcesses, LeavesOutThoseOfANameThatHaveEnded) {
+TEST(WatchProcesses, LeavesOutEndedProcessesOfAName) {
   Child ended("app");
   const Child lives("app");
   RecordOptions options;

@@ -28,7 +28,7 @@ void write_trace(const std::string &path, const std::string &clock) {
   trace.json(R"({"format": "ovnitrace", "version": 1)" + clock + "}").write();
 }
 
-TEST(PrvDate, IsThatOfTheCapture) {
+TEST(PrvDate, IsTheTimeOfTheCapture) {
   TempDir dir;
   write_trace(dir.path(), R"(, "clock": {"to_wall_ns": 994995000000000000})");
   CollectingSink sink;
@@ -38,7 +38,7 @@ TEST(PrvDate, IsThatOfTheCapture) {
         << test::text_of(dir / name);
 }
 
-TEST(PrvDate, IsThatOfNoConversion) {
+TEST(PrvDate, IsNotTheTimeOfTheConversion) {
   TempDir dir;
   write_trace(dir.path(), "");
   CollectingSink sink;
@@ -46,7 +46,7 @@ TEST(PrvDate, IsThatOfNoConversion) {
   EXPECT_TRUE(test::text_of(dir / "thread.prv").starts_with("#Paraver (01/01/70 at 00:00):"));
 }
 
-TEST(PrvDate, IsThatOfTheCaptureOnAClockWithAnOffset) {
+TEST(PrvDate, IsTheTimeOfTheCaptureOnAClockWithAnOffset) {
   TempDir dir;
   write_trace(dir.path(), R"(, "clock": {"to_wall_ns": 994995000000000000})");
   CollectingSink sink;

@@ -148,7 +148,7 @@ TEST_F(PrvWriterTest, NothingComesBeforeTimeZero) {
   EXPECT_THROW(event(uint64_t(INT64_MAX) + 1, 0, 4, 2), Error);
 }
 
-TEST_F(PrvWriterTest, CpuFieldIsThatOfTheTimeAtWhichTheLineBegan) {
+TEST_F(PrvWriterTest, TheCpuFieldIsTheCpuAtTheStartOfTheLine) {
   event(10, 0, 4, 1);
   cpus[0] = 3;
   event(10, 0, 2, 7); // the line at 10 has begun without a CPU

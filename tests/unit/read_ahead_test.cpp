@@ -121,7 +121,7 @@ TEST_P(ReadAheadTest, ReportsJustBeforeTheEventThatFollows) {
   }
 }
 
-TEST_P(ReadAheadTest, ThrowsWhatTheSourceThrew) {
+TEST_P(ReadAheadTest, RethrowsErrorsOfTheSource) {
   for (const uint64_t at : {0, 1, 512, 5000}) {
     Numbers source(10'000, sink_);
     source.throws_at = at;

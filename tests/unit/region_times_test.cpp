@@ -43,7 +43,7 @@ protected:
   test::CollectingSink sink;
 };
 
-TEST_F(RegionTimes, AreOfAProcessWithAllItsThreads) {
+TEST_F(RegionTimes, SumAllThreadsOfAProcess) {
   const Summary found = summary(false);
   ASSERT_EQ(found.regions.size(), 2u);
   const RegionSummary &region = found.regions[0];

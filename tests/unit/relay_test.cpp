@@ -45,7 +45,7 @@ TEST(Relay, PutsBlocksInTheirOrderWhateverTheNumberOfThreads) {
       EXPECT_EQ(relayed(blocks, threads), all) << threads << " threads, " << blocks << " blocks";
 }
 
-TEST(Relay, FinishesWhatWasPassedWhenItIsDestroyed) {
+TEST(Relay, TheDestructorFinishesThePassedBlocks) {
   std::atomic<int> put = 0;
   {
     Relay<Block> relay(std::vector<Block>(4), 2, {}, [&](Block &) { put++; });
@@ -55,7 +55,7 @@ TEST(Relay, FinishesWhatWasPassedWhenItIsDestroyed) {
   EXPECT_EQ(put, 3);
 }
 
-TEST(Relay, ThrowsWhatAThreadThrewAndPutsNothingMore) {
+TEST(Relay, RethrowsAnErrorOfAThreadAndPutsNoMoreBlocks) {
   for (const bool in_work : {false, true})
     for (const uint32_t threads : {1u, 3u}) {
       std::atomic<int> put = 0;

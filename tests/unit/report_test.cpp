@@ -287,7 +287,7 @@ TEST_F(PageReport, TheHeaderHasTheThreadsAndTheirCommandLines) {
   EXPECT_FALSE(threads[1].contains("command_line")) << "the process's is the main thread's";
 }
 
-TEST_F(PageReport, AThreadIsOfTheLastProcessThatUsedThePidBeforeItsBirth) {
+TEST_F(PageReport, AThreadBelongsToTheLastProcessOfItsPid) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 300, 300, "old").id(2, 301, 300, "a", 110);
   cpu.id(3, 300, 300, "new", 500).id(4, 302, 300, "b", 510).dispatch(1).at(200).epilogue(1, 301);
   cpu.dispatch(2).at(300).end(2, 300).dispatch(1).at(400).end(1).at(500).dispatch(3);
@@ -510,7 +510,7 @@ TEST_F(PageReport, LargeTraceIsSummedUpExceptForThreadsThatWaitedLongest) {
   EXPECT_THROW(page(1000), Error);
 }
 
-TEST_F(PageReport, TraceWithoutEventsIsAPageToo) {
+TEST_F(PageReport, AnEmptyTraceIsAPage) {
   trace.cpu(0).at(100).start().at(100).stop();
   const PackedPage packed = page();
   EXPECT_TRUE(packed.slices.empty());

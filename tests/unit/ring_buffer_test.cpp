@@ -92,7 +92,7 @@ TEST_F(RingBufferTest, StopsAtAMessageThatIsBeingWritten) {
   EXPECT_EQ(consumer(), 16u);
 }
 
-TEST_F(RingBufferTest, LeavesOutWhatWasDiscarded) {
+TEST_F(RingBufferTest, LeavesOutDiscardedMessages) {
   RingBuffer ring(fd_, kBytes);
   produce("kept");
   produce("discarded", BPF_RINGBUF_DISCARD_BIT);

@@ -362,7 +362,7 @@ TEST(RotatingTarget, APartBeginsWithItsEventsThoughOneOfItsCpusHadNoneBefore) {
   EXPECT_GE(open_trace({{both[1]}}, sink)->catalog().begin, later);
 }
 
-TEST(RotatingTarget, ACpuThatIsSilentInAPartStopsInItAfterWhatItBeginsWith) {
+TEST(RotatingTarget, ASilentCpuStopsInItsPartAfterTheFirstRecords) {
   const TempDir dir;
   OneCpu parts(dir / "trace");
   const ThreadRegistry registry;

@@ -65,7 +65,7 @@ TEST_F(TransitionStream, IsInOrderWhereTheTimeStartsAnew) {
             (std::vector<uint64_t>{kTurn - 20, kTurn - 15, kTurn - 10, kTurn + 10, kTurn + 20}));
 }
 
-TEST_F(TransitionStream, ABlackoutHasItsTimesThere) {
+TEST_F(TransitionStream, ABlackoutHasTheTimesOfItsLoss) {
   cpu_stage stage = {};
   stage.batch.lost = CAPTURE_BATCH;
   stage.batch.lost_since = SCHED_WHEN(kTurn - 20, 77);
@@ -106,7 +106,7 @@ TEST_F(TransitionStream, ABlockedThreadHasItsCallInTheRecord) {
   }
 }
 
-TEST_F(TransitionStream, ASnapshotHasItToo) {
+TEST_F(TransitionStream, ASnapshotHasItsCallInTheRecord) {
   life_record life = {};
   life.time = 5;
   life.kind = LIFE_SNAPSHOT;

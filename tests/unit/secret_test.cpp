@@ -53,7 +53,7 @@ TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {
         << mode;
 }
 
-TEST_F(KeyFile, IsRefusedIfItIsNone) {
+TEST_F(KeyFile, IsRefusedIfItHasNoKey) {
   EXPECT_NE(refusal(write("0123456789abcde\n")).find("has 15 bytes"), std::string::npos);
   EXPECT_NE(refusal(write(std::string(4097, 'k'))).find("has 4097 bytes"), std::string::npos);
   EXPECT_NE(refusal(dir_ / "none").find("No such file"), std::string::npos);

@@ -97,7 +97,7 @@ TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
   EXPECT_EQ(answer().advice, "");
 }
 
-TEST_F(Sentences, AProgramBehindALauncherHasTheNameOfWhatWasExecutedLast) {
+TEST_F(Sentences, AProgramBehindALauncherIsNamedByItsLastExec) {
   const std::pair<const char *, const char *> cases[] = {
       {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x")", "solver"},
       {R"("/usr/bin/env python3 /bin/app"}, {"pid": 10, "since_ns": 2, "text": "python3 /bin/app")",
@@ -204,7 +204,7 @@ TEST_F(Sentences, SeveralProgramsMayWaitBehindEachOther) {
             "CPU, mostly behind xz. They were never blocked.");
 }
 
-TEST_F(Sentences, OneOfSeveralWakersOfOneNameIsNamedIfItIsMostlyTheOne) {
+TEST_F(Sentences, OneOfSeveralWakersOfANameIsNamedIfItWokeMost) {
   for (const bool one : {true, false}) {
     trace = test::TraceBuilder(dir.path());
     about("");
@@ -241,7 +241,7 @@ TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
             "Try a larger CPU quota (cpu.max): its cgroup had none left for 80.00 ms.");
 }
 
-TEST_F(Sentences, WhoRanWhileThereWasNoQuotaIsNotToBlame) {
+TEST_F(Sentences, ThrottlingIsNotBlamedOnTheRunningThread) {
   about(R"(, "all_threads": true)");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").parent(1, 9).id(2, 90, 90, "hog");
   cpu.dispatch(1).at(20 * kMs).epilogue(1, 90, FTRACE_OFFCPU_THROTTLED).dispatch(2);
@@ -310,7 +310,7 @@ TEST_F(Sentences, AnUntracedHolderHasTheNameThatItHasOnItsHost) {
   EXPECT_NE(of.advice.find("80.00 ms behind guilty (900)"), std::string::npos) << of.advice;
 }
 
-TEST_F(Sentences, ASummaryHasThoseOfTheProgramAndTheTimesOfAll) {
+TEST_F(Sentences, ASummaryAnswersForTheProgramAndSumsUpAllThreads) {
   about(R"(, "all_threads": true)");
   machine(trace);
   trace.write();

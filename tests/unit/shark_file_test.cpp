@@ -120,7 +120,7 @@ TEST_F(Shark, WhoGotTheCpuIsNotKnownWhereTheRecordNamesNobody) {
   EXPECT_EQ((Event{.par2 = 0}.next().tid), 0u) << "a capture knows the idle task";
 }
 
-TEST_F(Shark, SectionsOfAPlainFileAreNoneOnThePage) {
+TEST_F(Shark, UserEvents13And14OfAPlainFileAreNotSections) {
   file.at(0).rate(kNsRate).id(1, 5).context_switch(1).at(10);
   file.record(FTrace_EVT_user_event_13, 1, 7).at(20).record(FTrace_EVT_trace_stop).write(path);
   CollectingSink sink;
@@ -196,7 +196,7 @@ TEST_F(Shark, TheExampleOfTheManual) {
   EXPECT_TRUE(result.untaken.empty());
 }
 
-TEST_F(Shark, AChunkFileOfATraceDirectoryIsReadAsThat) {
+TEST_F(Shark, AChunkFileOfATraceDirectoryIsNotAPlainFile) {
   test::TraceBuilder trace(dir.path());
   trace.cpu(3).at(100).start().id(1, 4321, 4321, "app").dispatch(1).at(200).sleep(1).next_chunk();
   trace.cpu(3).id(1, 4322, 4321, "other").at(300).dispatch(1).stop();

@@ -26,7 +26,7 @@ TEST_F(Shark, AContextGoesToAnotherTask) {
   EXPECT_EQ(back.catalog.threads[1].birth, 30u);
 }
 
-TEST_F(Shark, TheIdOfATaskThatHasItAlreadyIsTheSameTask) {
+TEST_F(Shark, ARepeatedIdNamesTheSameTask) {
   file.at(0).rate(kNsRate).id(40, 3).id(40, 3).record(FTrace_EVT_task_create, 40, 3);
   file.at(5).record(FTrace_EVT_task_end, 40, 3).at(6).record(FTrace_EVT_task_deadline_miss, 40);
   EXPECT_EQ(read().rows(), (Texts{"task 3 (40) pid 3"}));
@@ -73,7 +73,7 @@ TEST_F(Shark, TheExplicitEventsOfTheManual) {
   EXPECT_EQ(result.faults, 0u);
 }
 
-TEST_F(Shark, ADispatchAfterTheSwitchThatImpliedItIsTheSame) {
+TEST_F(Shark, ADispatchAfterItsSwitchChangesNothing) {
   file.at(0).rate(kNsRate).context_switch(1);
   file.at(10).record(FTrace_EVT_task_epilogue, 1).at(11).record(FTrace_EVT_task_schedule, 2, 2);
   file.at(12).context_switch(2).at(13).record(FTrace_EVT_task_dispatch);
@@ -89,7 +89,7 @@ TEST_F(Shark, TaskScheduleIsTheSwitchWhereNothingElseShowsIt) {
 }
 
 /// As the manual's table has them: task_dispatch, task_epilogue and task_sleep without parameters.
-TEST_F(Shark, ADispatchWithoutAContextIsOfTheTaskThatWasChosen) {
+TEST_F(Shark, ADispatchWithoutAContextMeansTheScheduledTask) {
   file.at(0).record(FTrace_EVT_trace_start, 1, kNsRate).id(1, 10).id(2, 20);
   file.at(10).record(FTrace_EVT_task_activate, 2).at(14).record(FTrace_EVT_task_epilogue);
   file.at(15).record(FTrace_EVT_task_schedule, 2, 2).at(16).record(FTrace_EVT_task_dispatch);
@@ -278,7 +278,7 @@ TEST_F(Shark, WakerIsNotKnownWhileItIsNotKnownWhoRuns) {
   EXPECT_EQ(timeline("thread.prv", 1, 221), (Texts{"2 5"})) << "not a thread";
 }
 
-TEST_F(Shark, ImpossibleOrdersAreFaultsAndTheRestIsRight) {
+TEST_F(Shark, ImpossibleOrdersAreFaultsAndOtherEventsAreRight) {
   file.at(0).rate(kNsRate).id(1, 1).id(2, 2).record(FTrace_EVT_task_dispatch, 1);
   file.at(10).record(FTrace_EVT_task_dispatch, 2); // 1 has not left
   file.at(20).record(FTrace_EVT_task_sleep, 1);    // nor does it run

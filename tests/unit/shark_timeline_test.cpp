@@ -116,7 +116,7 @@ TEST_F(Shark, TheHighHalfOfTheTimeComesFirst) {
   EXPECT_EQ(read().events[0].time, 0x123456789abcull);
 }
 
-TEST_F(Shark, TheRateIsThatOfTraceStartWhereThereIsNoOther) {
+TEST_F(Shark, TheRateComesFromTraceStartIfNoOtherIsGiven) {
   file.at(0).record(FTrace_EVT_ipoint).at(5000).record(FTrace_EVT_trace_start, 40, 2000000);
   ReadBack back = read();
   EXPECT_EQ(back.catalog.end, 2500u);
@@ -183,7 +183,7 @@ TEST_F(Shark, SeveralFilesOfOneTracerAreOneTrace) {
 }
 
 /// One without events, or with another rate, spoils nothing and is reported by its name.
-TEST_F(Shark, AFileOfSeveralThatDoesNotFitIsReported) {
+TEST_F(Shark, AFileOfAnotherRunIsReported) {
   const std::string first = dir / "0t.dat", second = dir / "1t.dat", third = dir / "2t.dat";
   file.at(0).rate(kNsRate).context_switch(1).at(10).context_switch(2);
   file.write(first);

@@ -66,7 +66,7 @@ TEST(Mappings, WhatIsMappedAgainAtItsPlaceTakesNoRoom) {
   EXPECT_EQ(at(mappings, 7, 0, 1500), "/lib+500") << "earlier than known";
 }
 
-TEST(Mappings, CountReplacementsUpToATimeWhateverTheirOrder) {
+TEST(Mappings, CountsReplacementsUpToATimeInAnyOrder) {
   Mappings mappings;
   const CodeFile files[] = {{"/a", 1}, {"/b", 2}};
   mappings.map(7, 5, 1000, 2000, 0, files[0]);
@@ -101,7 +101,7 @@ TEST(Mappings, AMappingIsFoundBehindManyThatStartLaterAndEndEarlier) {
   EXPECT_EQ(at(mappings, 7, 30, 2010), "/large+1010");
 }
 
-TEST(Mappings, AChildHasWhatItsParentHadThenAndAProgramNothingOfTheLast) {
+TEST(Mappings, AChildInheritsMappingsAndAnExecDropsThem) {
   Mappings mappings;
   mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
   mappings.fork(8, 7, 50);
@@ -151,7 +151,7 @@ protected:
 };
 using Addresses = std::vector<uint64_t>;
 
-TEST_F(Collector, KeepsNoMoreFramesOfTheProgramThanAskedForAndSaysSo) {
+TEST_F(Collector, CutsTheProgramsPartAtTheDepthAndMarksIt) {
   StackCollector shallow([this](uint32_t place) { return slot(place); }, mappings, nullptr, 2);
   mappings.map(7, 0, 1000, 9000, 0, {"/a", 1});
   stack(1, {10, 20, 30});
@@ -169,7 +169,7 @@ TEST_F(Collector, KeepsNoMoreFramesOfTheProgramThanAskedForAndSaysSo) {
   EXPECT_FALSE(all.stacks.at(complete - 1).deep) << "it has no more";
 }
 
-TEST_F(Collector, NumbersStacksByTheirFramesWhicheverProcessTheyAreOf) {
+TEST_F(Collector, NumbersStacksByFramesAcrossProcesses) {
   mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
   mappings.map(8, 0, 5000, 6000, 0, {"/a", 1});
   stack(1, {90, 80});
@@ -198,7 +198,7 @@ TEST_F(Collector, KnowsASystemCallFromAnInterrupt) {
   EXPECT_EQ(addresses(number(0, 2, 7, true)), (Addresses{99, 199}));
 }
 
-TEST_F(Collector, CountsWhatItDoesNotKnow) {
+TEST_F(Collector, CountsUnknownStacks) {
   EXPECT_EQ(number(4, 5, 7), 0u);
   EXPECT_EQ(collector.left_out(), 1u);
   stack(4, {90});
@@ -299,7 +299,7 @@ TEST_F(UnfinishedStacks, AreNotKnownWithoutTheirCopyOrIfTooManyWait) {
   EXPECT_EQ(collector.left_out(), 3u);
 }
 
-TEST_F(UnfinishedStacks, CopiesWhoseTransitionDoesNotComeAreLimited) {
+TEST_F(UnfinishedStacks, CopiesWithoutATransitionAreLimited) {
   for (uint32_t n = 0; n <= StackCollector::kMostCopies; n++)
     copy(STACK_COPY_FIRST + n, 7);
   EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u) << "the oldest is gone";

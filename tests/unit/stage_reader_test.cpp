@@ -87,7 +87,7 @@ std::vector<uint64_t> up_to(uint64_t last) {
   return all;
 }
 
-TEST(StageReader, TakesAtTheSecondLookWhatWasThereAtTheFirst) {
+TEST(StageReader, TakesRecordsAtTheSecondReadOnly) {
   Producer producer;
   Reader reader;
   for (int n = 0; n < 5; n++)
@@ -111,7 +111,7 @@ TEST(StageReader, TheFirstLookIsNotComplete_AlsoAfterABatch) {
   EXPECT_EQ(reader.seen, up_to(40));
 }
 
-TEST(StageReader, ABatchBringsOnlyTheRest) {
+TEST(StageReader, ABatchAddsOnlyUnreadRecords) {
   Producer producer;
   Reader reader;
   for (int n = 0; n < 20; n++)

@@ -261,7 +261,7 @@ Pairs pairs_of(const Summed &summed, const std::vector<PairCount> &pairs) {
   return all;
 }
 
-TEST(Summary, KnowsWhoPreemptedWhomAndWhoWokeWhom) {
+TEST(Summary, CountsPreemptersAndWakers) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
@@ -322,7 +322,7 @@ TEST(PairTable, CountsAsAPlainMapDoes) {
   }
 }
 
-TEST(Summary, AddsUpWhatTheFamiliesRecorded) {
+TEST(Summary, SumsUpTheFamilies) {
   TempDir dir;
   TraceBuilder trace(dir.path());
   constexpr uint16_t kSoft = FTRACE_INTERRUPT_SOFT | 1, kVector = FTRACE_INTERRUPT_VECTOR | 0xec;
@@ -442,7 +442,7 @@ TEST_F(Measured, EverythingOverALossOnAnotherHost) {
 }
 
 /// More lost ends than sections can nest.
-TEST_F(Measured, SectionsWhoseEndsWereLostLeaveRoomForLaterOnes) {
+TEST_F(Measured, SectionsWithLostEndsLeaveRoomForLaterOnes) {
   for (int n = 0; n < 600; n++)
     trace.cpu(0).at(100).record(FTrace_EVT_user_event_13, 0, 9);
   trace.cpu(0).at(200).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FAMILIES);

@@ -106,7 +106,7 @@ TEST(System, OmitsTheNameOfAnOnlyHost) {
   EXPECT_EQ(system.virtual_cpu(0), kNone);
 }
 
-TEST(System, NamesAThreadByItsTidWhereItHasNoName) {
+TEST(System, NamesAThreadWithoutANameByItsTid) {
   Catalog catalog;
   catalog.threads = {{.tid = 7, .name = "app"}, {.tid = 8, .name = {}}};
   EXPECT_EQ(thread_name(catalog, 0), "app (7)");

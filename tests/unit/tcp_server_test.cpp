@@ -137,7 +137,7 @@ TEST_F(TcpServerTest, IsNotBlockedByConnectionsThatOnlyIdentify) {
   EXPECT_EQ(heard(senders_.front()).second, "another connection needed its place");
 }
 
-TEST_F(TcpServerTest, BoundsWhatItReportsOfConnections) {
+TEST_F(TcpServerTest, LimitsTheReportsAboutConnections) {
   for (int n = 0; n < 200; n++)
     connect();
   server_.finish();

@@ -155,7 +155,7 @@ TEST_F(TcpSessionTest, WantsAnIntroductionFirst) {
   EXPECT_EQ(silent.error(), "the sender disconnected before it identified itself");
 }
 
-TEST_F(TcpSessionTest, KeepsWhatADyingSenderHasSent) {
+TEST_F(TcpSessionTest, KeepsTheChunksOfADyingSender) {
   TcpSession session(store_.maker());
   Sender sender(session);
   sender.introduce("app");

@@ -41,7 +41,7 @@ protected:
   std::optional<std::string> before_;
 };
 
-TEST_F(TemporaryFiles, GiveBackWhatWasAppendedAtItsOffset) {
+TEST_F(TemporaryFiles, ReturnAppendedBytesAtTheirOffset) {
   TemporaryFile file;
   EXPECT_EQ(file.size(), 0u);
   file.append("abc", 3);

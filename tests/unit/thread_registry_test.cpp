@@ -107,7 +107,7 @@ TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
   EXPECT_FALSE(thread->account) << "of the old thread";
 }
 
-TEST(ThreadRegistry, HasNoBirthOfWhatWasAliveBefore) {
+TEST(ThreadRegistry, ThreadsAliveBeforeTheCaptureHaveNoBirth) {
   ThreadRegistry registry;
   registry.learn(life(10, LIFE_SNAPSHOT, "daemon", 7));
   EXPECT_EQ(registry.find(7, 100)->birth, 0u);

@@ -56,7 +56,7 @@ protected:
   Metrics metrics_;
 };
 
-TEST_F(TopMetrics, TimesAreThoseOfAllThreadsOfAProcess) {
+TEST_F(TopMetrics, TimesSumAllThreadsOfAProcess) {
   metrics_.add(part(0, 10 * kMs));
   const std::string text = metrics_.text();
   EXPECT_EQ(after(text, R"(ovnitrace_thread_seconds_total{process="app",group="",state=)"),
@@ -265,7 +265,7 @@ protected:
   std::thread thread_;
 };
 
-TEST_F(ServedMetrics, AreThoseOfTheIntervals) {
+TEST_F(ServedMetrics, SumUpTheIntervals) {
   metrics_.add(part(0, 10 * kMs));
   const std::string response = ask("GET /metrics");
   EXPECT_TRUE(response.starts_with("HTTP/1.1 200 ")) << response;

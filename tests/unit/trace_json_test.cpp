@@ -154,7 +154,7 @@ TEST(TraceJson, SaysMoreWhereThereIsMore) {
   EXPECT_EQ(found["options"]["buffer"], "jtn");
 }
 
-TEST(TraceJson, SaysAtTheEndWhatWasCaptured) {
+TEST(TraceJson, CountsEventsAtTheEnd) {
   TraceDescription trace = described();
   trace.finished = true;
   trace.end = 9000;
@@ -197,7 +197,7 @@ TEST(TraceJson, SaysAtTheEndWhatWasCaptured) {
             nlohmann::json::parse(R"({"how": "exited", "write_error": "disk full"})"));
 }
 
-TEST(TraceJson, AThreadHasWhatTheKernelSaysOfItAndItsProcessItsMainThreadsName) {
+TEST(TraceJson, ThreadsHaveTheKernelsAccountAndProcessesTheMainThreadsName) {
   ThreadRegistry registry;
   const auto learn = [&](uint16_t kind, uint32_t tid, uint32_t pid, const char *name, uint32_t arg,
                          uint64_t time, life_account account = {}) {

@@ -63,7 +63,7 @@ TEST(TriggerRule, APatternMayHaveColons) {
   }
 }
 
-TEST(TriggerRule, AnEventIsNone) {
+TEST(TriggerRule, AnEventIsNotARule) {
   for (const char *text : {"task_end", "region_stop", "latencies:5ms", ":5ms", ""})
     EXPECT_EQ(rule_error(text), "none") << text;
 }

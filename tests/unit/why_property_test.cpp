@@ -109,7 +109,7 @@ NaiveWaits together(const NaiveWaits &waits) {
   return all;
 }
 
-TEST(WhyProperty, TimesAreThoseOfASlowSecondCount) {
+TEST(WhyProperty, AgreesWithASlowSecondCount) {
   std::mt19937 random(12);
   std::map<std::string, uint64_t> seen; // the test is worth nothing if it meets few cases
   for (unsigned round = 0; round < test::cases(100); round++) {

@@ -15,7 +15,7 @@ using test::TraceBuilder;
 
 class Why : public test::WhyRig {};
 
-TEST_F(Why, AWaitSaysWhoWokeTheThreadWhoRanThereAndWhichCpuWasIdle) {
+TEST_F(Why, AWaitNamesTheWakerTheHolderAndIdleCpus) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "worker").id(2, 22, 22, "spinner");
   affinity(cpu, 1, 0b11).dispatch(1);
   block(cpu.at(1 * kMs), 1, kEpollWait, 22).dispatch(2);
@@ -165,7 +165,7 @@ TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
   }
 }
 
-TEST_F(Why, PercentagesAreOfTheTimeThatTheHeaderNames) {
+TEST_F(Why, PercentagesReferToTheTimeInTheHeader) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "main").dispatch(1).at(600 * kMs);
   cpu.id(2, 12, 11, "HIGH", 600 * kMs).create(2, 12).activate_new(2, 11).at(610 * kMs);
   cpu.epilogue(1, 12).dispatch(2).at(700 * kMs).end(2, 12).dispatch(1).at(1000 * kMs).stop();

@@ -145,7 +145,7 @@ TEST_F(WhyWakers, ABlockThatAThreadOfAProgramEndsIsNotOnTheDisk) {
                                                         {"unknown parent", "read (disk)"}}));
 }
 
-TEST_F(WhyWakers, AFutexHasItsWaitsByWhoEndedThem) {
+TEST_F(WhyWakers, FutexWaitsAreDividedByWaker) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 10, "a").id(2, 22, 10, "b").dispatch(1);
   const auto wait = [&](uint64_t from, uint64_t to, uint32_t end) {
     cpu.at(from).record(FTrace_EVT_mutex_wait, 1, 0x1000);

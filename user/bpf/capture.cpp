@@ -42,7 +42,8 @@ void await_running_programs() {
     usleep(100'000);
 }
 
-/// Where every thread is recorded, their switches say who has a CPU.
+/// Returns whether holders of CPUs must be recorded. If every thread is recorded, their switches
+/// already say who has a CPU.
 bool wants_holders(const CaptureParameters &parameters) {
   return parameters.transitions &&
          (!parameters.trace_all || parameters.selection.any() || parameters.regions);
@@ -262,9 +263,10 @@ bool Capture::find_quota_timers(quota_timers &found) const {
   return run_once(skeleton_->object->progs.find_quota_timers, found) == 0;
 }
 
-/// A thread that is created by one that is not marked yet needs another visit.
+/// Marks the targets and their threads. A thread that an unmarked one creates in the meantime needs
+/// another visit.
 void Capture::mark_targets() {
-  constexpr int kMostVisits = 64; // of a process that creates processes faster than we look
+  constexpr int kMostVisits = 64; // a process may create others faster than we visit them
   auto &marked = skeleton_->object->bss->newly_traced;
   for (int visit = 0; visit < kMostVisits; visit++) {
     __atomic_store_n(&marked, 0, __ATOMIC_RELAXED);
@@ -274,8 +276,8 @@ void Capture::mark_targets() {
   }
 }
 
-/// A switch that began when its thread was not traced was not logged. Without the wait, the
-/// snapshot could take the state from before it.
+/// Takes the snapshot after a wait: a switch that began while its thread was untraced was not
+/// logged, and the snapshot could have the state from before it.
 void Capture::snapshot() {
   if (visits_)
     mark_targets();

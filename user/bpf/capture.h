@@ -44,18 +44,18 @@ public:
   Capture(const Capture &) = delete;
   Capture &operator=(const Capture &) = delete;
 
-  /// From here on, transitions are logged.
+  /// Starts to log transitions.
   void attach();
-  /// After it returns no program of ours is running on any CPU.
+  /// Stops logging. After it returns, no program of ours runs on any CPU.
   void detach();
 
-  /// Whether children that the calling thread creates from now on are traced.
+  /// Sets whether children that the calling thread creates from now on are traced.
   void follow_children_of_caller(bool follow);
   /// Traces the targets and, unless only_targets, their living descendants. Then puts a
   /// LIFE_SNAPSHOT of each traced thread that is alive into the life ring. REQUIRES: attach().
   void snapshot();
-  /// Chooses the cgroups that the filters name and that are there. Returns the paths of each
-  /// choice. Those that are made later are chosen, too. REQUIRES: attach(), or `only_looks`.
+  /// Chooses the existing cgroups that the filters name. Returns the paths of each choice. Cgroups
+  /// that are created later are chosen, too. REQUIRES: attach(), or `only_looks`.
   std::vector<std::vector<std::string>> choose_cgroups();
   /// Returns the living threads that would be traced now. REQUIRES: `only_looks`, instead of
   /// attach().
@@ -85,7 +85,7 @@ public:
   /// Returns false with errno set if the kernel cannot find them now.
   bool find_quota_timers(quota_timers &found) const;
   int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
-  /// Ring of cmdline_record, CAPTURE_CMDLINES_BYTES; -1: they are not recorded.
+  /// Returns the ring of cmdline_record, of CAPTURE_CMDLINES_BYTES; -1 if they are not recorded.
   int cmdlines_fd() const;
   uint64_t cmdlines_lost() const; ///< found no room in it
   /// Waits until the last thread of the program that this process started has left its CPU for
@@ -104,8 +104,8 @@ public:
   /// pointers.
   bool unwinds() const { return unwinds_; }
   uint32_t stack_depth() const { return stack_depth_; } ///< CaptureParameters::stack_depth
-  /// With unwinds(): the table of UNWIND_RULES slots that the kernel side reads, and UNWIND_ASKS
-  /// counts of its questions.
+  /// Returns the table of UNWIND_RULES slots that the kernel side reads, with unwinds(), and
+  /// UNWIND_ASKS counts of its questions.
   unwind_slot *unwind_rules() const { return rules_.get(); }
   unwind_ask *unwind_asks() const { return asks_.get(); }
   int stack_copies_fd() const; ///< ring of stack_copy; -1: without unwinds()

@@ -53,7 +53,7 @@ CauseCapture::CauseCapture(const Capture &capture) : skeleton_(std::make_unique<
 
 CauseCapture::~CauseCapture() = default;
 
-/// False with errno set.
+/// Returns false, with errno set, if the kernel refuses the programs.
 bool CauseCapture::load(const Capture &capture) {
   causes_bpf *o = skeleton_->object = causes_bpf__open();
   if (!o)

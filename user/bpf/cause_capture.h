@@ -20,9 +20,9 @@ public:
   CauseCapture(const CauseCapture &) = delete;
   CauseCapture &operator=(const CauseCapture &) = delete;
 
-  /// From here on, devices and refills are seen. After Capture::attach().
+  /// Starts to see devices and refills. Call it after Capture::attach().
   void attach();
-  /// Before Capture::detach(), which waits for the programs that run.
+  /// Stops that. Call it before Capture::detach(), which waits for the programs that run.
   void detach();
 
   /// Returns whether it is recorded when throttled threads may run again. After attach().

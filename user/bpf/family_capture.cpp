@@ -93,8 +93,8 @@ void FamilyCapture::size_maps(FamilySet chosen) {
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
 }
 
-/// Those of the families that are chosen, where the kernel has what they attach to. Each
-/// program must have a family, whichever are chosen.
+/// Chooses the programs of the wanted families whose tracepoints this kernel has. Each program must
+/// have a family, whichever are wanted.
 void FamilyCapture::choose_programs(const KernelTypes &types, FamilySet chosen) {
   absent_.clear();
   bpf_program *program = nullptr;
@@ -112,7 +112,7 @@ void FamilyCapture::choose_programs(const KernelTypes &types, FamilySet chosen) 
   }
 }
 
-/// The program of the probes, only where there are any.
+/// Loads the program of the probes only if there are probes.
 void FamilyCapture::choose_probes(FamilySet chosen) {
   size_t count = 0;
   if ((chosen & families_of_programs()).bits())
@@ -125,7 +125,7 @@ void FamilyCapture::choose_probes(FamilySet chosen) {
     links_.prepare(skeleton_->object->progs.on_user_probe);
 }
 
-/// By their numbers, which are the cookies of their places.
+/// Fills the map of probes by their numbers, which are the cookies of their places.
 void FamilyCapture::fill_probes() {
   if (!(families_ & families_of_programs()).bits())
     return;
@@ -151,7 +151,7 @@ void FamilyCapture::attach() {
   probes_.clear(); // with their descriptors
 }
 
-/// The files are those that were read, whatever has their names now.
+/// Attaches the probes to the files that were read, even if their names now belong to other files.
 void FamilyCapture::attach_probes() {
   size_t needed = probes_.size();
   for (const ProbedFile &file : probes_)

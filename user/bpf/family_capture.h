@@ -29,7 +29,7 @@ public:
   FamilyCapture(const FamilyCapture &) = delete;
   FamilyCapture &operator=(const FamilyCapture &) = delete;
 
-  /// From here on, events are logged.
+  /// Starts to log events.
   void attach();
   /// Stops the start of programs. Capture::detach(), to be called afterwards, waits for those that
   /// run.
@@ -45,9 +45,9 @@ public:
 
   /// Returns what CPU `cpu` has logged so far; being written until detach().
   volatile family_count &count(uint32_t cpu) { return counts_[cpu]; }
-  /// As Capture::skipped_runs(), of these programs.
+  /// Returns what Capture::skipped_runs() does, for these programs.
   uint64_t skipped_runs() const;
-  /// Events that a program logged with codes that are not for programs.
+  /// Returns how many events a program logged with codes that are not for programs.
   uint64_t user_refused() const;
 
 private:

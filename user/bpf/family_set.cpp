@@ -14,7 +14,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// Those that are chosen by one option; 0 if none is.
+/// Returns the bits of the families that an option chooses; 0 if none.
 uint32_t chosen_by(std::string_view option) {
   uint32_t bits = 0;
   for (const FamilyInfo &family : kFamilies)
@@ -23,7 +23,7 @@ uint32_t chosen_by(std::string_view option) {
   return bits;
 }
 
-/// Those that can be captured.
+/// Returns the bits of all families that can be captured.
 uint32_t everything() {
   uint32_t bits = 0;
   for (const FamilyInfo &family : kFamilies)

@@ -59,8 +59,8 @@ KernelTypes::~KernelTypes() {
   btf__free(types_);
 }
 
-/// A tracepoint is a pointer to a function, whose first argument is the tracer's:
-/// typedef void (*btf_trace_NAME)(void *, …);
+/// Returns how many arguments a tracepoint has. Its type is a pointer to a function whose first
+/// argument is the tracer's own: typedef void (*btf_trace_NAME)(void *, …);
 int KernelTypes::tracepoint_arguments(const std::string &name) const {
   const int id = btf__find_by_name_kind(types_, ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF);
   if (id <= 0)
@@ -84,7 +84,8 @@ bool KernelTypes::has_helper(const std::string &name) const {
   return false;
 }
 
-/// Since then tracepoints are protected by an SRCU domain, which has data for each CPU.
+/// Returns whether tracepoints can be preempted. Kernels where they can protect them by an SRCU
+/// domain, which has data for each CPU.
 bool KernelTypes::can_preempt_tracepoints() const {
   return per_cpu_offset(types_, "tracepoint_srcu_srcu_data").has_value();
 }

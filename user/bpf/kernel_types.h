@@ -34,7 +34,7 @@ public:
   int64_t preempt_count_distance() const;
   /// Returns the lowest bit of the preemption count that counts interrupts (bpf/kernel_diffs.h).
   uint32_t hardirq_shift() const;
-  /// Returns the distance to where the kernel counts the time that was stolen from the CPU
+  /// Returns how many bytes a CPU's count of stolen time is from its runqueue
   /// (bpf/families/power.bpf.h); 0: not known.
   int64_t steal_distance() const;
 

@@ -89,7 +89,8 @@ void fill_selection(ovnitrace_bpf &o, const Selection &selection) {
       put(o.maps.cgroup_names, number++, name);
 }
 
-/// The kernel side fills the places from the start.
+/// Chooses the cgroups that exist at the start, from the last place down. The kernel side fills the
+/// places from the first one up.
 std::vector<std::vector<std::string>> choose_living_cgroups(ovnitrace_bpf &o,
                                                             const Selection &selection) {
   std::vector<std::vector<std::string>> paths;

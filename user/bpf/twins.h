@@ -10,12 +10,12 @@ namespace ovnitrace {
 
 class KernelTypes;
 
-/// Before an object is loaded: leaves out the second twins where this kernel needs none. Returns
-/// whether it needs them, for the object's `has_twins`.
+/// Leaves out the second twins where this kernel needs none. Returns whether it needs them, for the
+/// object's `has_twins`. Call it before the object is loaded.
 bool choose_twins(bpf_object *object, const KernelTypes &types);
 
-/// Returns whether a second twin of the program is loaded: then nothing is lost where the kernel
-/// skips the program.
+/// Returns whether a second twin of the program is loaded. Nothing is lost then if the kernel skips
+/// the program.
 bool has_twin(bpf_object *object, std::string_view program);
 
 } // namespace ovnitrace

@@ -42,7 +42,8 @@ public:
   UprobeLinks(const UprobeLinks &) = delete;
   UprobeLinks &operator=(const UprobeLinks &) = delete;
 
-  /// To be called before `program` is loaded: how it will be attached is part of it.
+  /// Prepares the program for the way in which it will be attached. Call it before `program` is
+  /// loaded.
   void prepare(bpf_program *program);
   /// Returns how many descriptors attach() takes for so many places of one file.
   size_t files_needed(size_t places) const;

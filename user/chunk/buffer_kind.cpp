@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kUnits = "KMGT";
 
-/// MemAvailable of /proc/meminfo; all there can be if it does not say.
+/// Returns MemAvailable of /proc/meminfo, or the largest number if the file does not say.
 uint64_t available_memory() {
   std::ifstream file("/proc/meminfo");
   std::string key;

@@ -86,12 +86,12 @@ void ChunkPipeline::compress_all() {
     added_.wait(lock, [this] { return closing_ || is_any_waiting(); });
 }
 
-/// They are compressed in their order.
+/// Returns whether a chunk waits for a compressor. Chunks are compressed in order.
 bool ChunkPipeline::is_any_waiting() const {
   return !items_.empty() && items_.back().state == Item::kWaits;
 }
 
-/// Until the first chunk is to be written; false: no more come.
+/// Waits until the first chunk can be written. Returns false if no more chunks come.
 bool ChunkPipeline::wait_for_first(Lock &lock) {
   for (;;) {
     if (items_.empty()) {
@@ -152,7 +152,7 @@ bool ChunkPipeline::compress_first(Lock &lock, Compressor &compressor) {
   return true;
 }
 
-/// Nobody has the chunk any more.
+/// Ends an item whose chunk nobody uses any more.
 void ChunkPipeline::end(Lock &lock, Items::iterator item) {
   const Item done = *item;
   taken_.erase(item);

@@ -79,8 +79,9 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
   known_early_ = false;
 }
 
-/// With the dispatch of the next thread, if it has a context and the other one comes back; and with
-/// the wakeup before it, if that was the last record.
+/// Writes that a thread leaves its CPU. The record also has the dispatch of the next thread if that
+/// has a context and the first thread will come back. It also has the wakeup if that was the last
+/// record.
 void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
                               const SwitchParts &parts) {
   const uint64_t word = record.word, time = record.time;
@@ -105,7 +106,7 @@ void ChunkWriter::on_holder(const SchedTransition &record) {
   put(FTrace_EXT_holder, uint16_t(tid_b(record.word)), record.time, tid_a(record.word));
 }
 
-/// A thread that is not the main one takes the main one's tid over.
+/// Handles an execve in a thread that is not the main one: it takes over the main thread's tid.
 void ChunkWriter::take_over(uint32_t tid, uint32_t before) {
   if (running_ == before)
     running_ = tid;
@@ -133,7 +134,7 @@ void ChunkWriter::on_wakeup(const SchedTransition &record) {
       with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
 }
 
-/// Before the wakeup by it.
+/// Writes the device that makes the next wakeup.
 void ChunkWriter::put_device(const SchedTransition &record, uint16_t context) {
   const uint32_t place = record.word >> SCHED_PRIO_SHIFT & (CAPTURE_DEVICES - 1);
   if (place && devices_)
@@ -165,7 +166,7 @@ void ChunkWriter::on_work(const SchedTransition &record) {
           (age & SCHED_WORK_MICROSECONDS ? FTRACE_WORK_MICROSECONDS : 0));
 }
 
-/// Written before the record that it belongs to, which comes next.
+/// Keeps a stack until the record that it belongs to, which comes next.
 void ChunkWriter::on_stack(const SchedTransition &record) {
   stack_ = record;
 }
@@ -216,8 +217,8 @@ void ChunkWriter::life(const life_record &record) {
     put_affinity(context, time, record);
 }
 
-/// The identity of the thread has the latest cgroup that is known, which may be one that it is put
-/// into later.
+/// Writes the cgroup of a thread. Its identity in the registry has the latest known cgroup, into
+/// which it may be put only later.
 void ChunkWriter::put_cgroup(uint16_t context, uint64_t time, const life_record &record) {
   const TracedThread *thread = registry_.find(record.tid, time);
   const bool is_other = thread && thread->cgroup != record.cgroup;
@@ -225,7 +226,7 @@ void ChunkWriter::put_cgroup(uint16_t context, uint64_t time, const life_record 
     put(FTrace_EXT_cgroup, context, time, uint32_t(record.cgroup));
 }
 
-/// A thread that passes the filters from now on, or no longer, may have this CPU.
+/// Notes whether a thread that passes the filters from now on, or no longer, runs on this CPU.
 void ChunkWriter::learn_running(const life_record &record) {
   const bool runs = (record.arg & FTRACE_SNAPSHOT_STATE_MASK) == uint32_t(ThreadState::Running);
   if (runs && (record.arg >> FTRACE_SNAPSHOT_CPU_SHIFT & 0xffff) == cpu_)
@@ -311,7 +312,7 @@ void ChunkWriter::end_chunk(uint16_t last_code, uint64_t time) {
   chunk_ = nullptr;
 }
 
-/// Room for whatever one call at `time` can write, in records and in contexts.
+/// Makes room for all records and contexts that one call at `time` can write.
 void ChunkWriter::make_room(uint64_t time) {
   if (chunk_ && (chunk_->records.capacity() - chunk_->records.size() < kMostPerCall ||
                  contexts_.remaining() < 2))
@@ -336,7 +337,7 @@ void ChunkWriter::put(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2
   last_time_ = time; // a birth is followed by a name, at the present time
 }
 
-/// The last record, in whose place comes one that says as much.
+/// Removes the last record, because the next one says the same and more.
 void ChunkWriter::take_back() {
   events_ -= event_count(kCodeKinds[chunk_->records.back().code & FTRACE_CODE_MASK]);
   chunk_->records.pop_back();

@@ -49,7 +49,7 @@ public:
   /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is
   /// killed has lost no more.
   void pass_on(uint64_t now);
-  /// From `time` on, the tid belongs to another thread, which must be introduced anew.
+  /// Notes that from `time` on the tid belongs to another thread, which must be introduced anew.
   void expire(uint32_t tid, uint64_t time) { contexts_.expire(tid, time); }
   /// Ends the last chunk with trace_stop and hands it over. Nothing may follow.
   void finish(uint64_t time);

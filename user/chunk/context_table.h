@@ -44,7 +44,7 @@ public:
     return slots_[at].context;
   }
 
-  /// From `time` on, `tid` is another thread's.
+  /// Notes that from `time` on `tid` belongs to another thread.
   void expire(uint32_t tid, uint64_t time) {
     for (uint32_t at = hash(tid); slots_[at].epoch == epoch_; at = (at + 1) % kSlots)
       if (slots_[at].tid == tid)

@@ -28,8 +28,9 @@ public:
       });
     });
   }
-  /// A trace that is to be overwritten is removed now, when the new one can be written and the
-  /// program runs. What is known at the end shall find room even if the chunks fill the disk.
+  /// Removes the trace that is to be overwritten. This is done only now, when the new trace can be
+  /// written and the program runs. Reserves room for the description, even if the chunks fill the
+  /// disk.
   void begin() override {
     directory_.clear();
     if (first_bytes_)

@@ -44,7 +44,7 @@ bool DroppingBuffer::has_room() {
   }
 }
 
-/// give() has seen to it that there is one.
+/// Returns a free chunk. give() has made sure that there is one.
 Chunk *DroppingBuffer::borrow(uint32_t cpu) {
   std::lock_guard lock(mutex_);
   Chunk *chunk = free_.back();
@@ -67,7 +67,7 @@ void DroppingBuffer::give(Chunk *chunk) {
   line_.add(chunk);
 }
 
-/// Before what follows on that CPU.
+/// Adds the gap of a CPU, if there is one, before its next chunk.
 void DroppingBuffer::add_gap(uint32_t cpu) {
   if (std::optional<Chunk> gap = take_gap(cpu))
     line_.add(&gap_chunks_.emplace_back(std::move(*gap)));
@@ -95,7 +95,8 @@ void DroppingBuffer::renumber(Chunk &chunk) const {
     chunk.records.back().par2 -= shift;
 }
 
-/// As a chunk of its own, with one number for all that it stands for.
+/// Returns the gap of a CPU as a chunk of its own. One number stands for all chunks that were
+/// dropped.
 std::optional<Chunk> DroppingBuffer::take_gap(uint32_t cpu) {
   const Gap gap = std::exchange(gaps_[cpu], {});
   if (!gap.chunks)

@@ -88,7 +88,8 @@ void FlightRecorder::give(Chunk *chunk) {
   look_for_trigger(*chunk);
 }
 
-/// After the chunk is kept, as the save that it calls for shall hold it.
+/// Saves if the chunk has a trigger. Call it when the chunk is kept, because the save must contain
+/// it.
 void FlightRecorder::look_for_trigger(const Chunk &chunk) {
   if (trigger_waits_)
     return;

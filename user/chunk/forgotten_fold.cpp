@@ -135,7 +135,8 @@ void ForgottenStates::Fold::on_process(const ftrace_record &record) {
     thread->take(record);
 }
 
-/// A tid that is used again is another thread, and nothing of the one before is remembered.
+/// Binds a context. A tid that is used again belongs to another thread, so nothing of the older
+/// thread is kept.
 void ForgottenStates::Fold::bind(uint16_t context) {
   try {
     if (contexts_.size() <= context) {
@@ -165,7 +166,7 @@ void ForgottenStates::Fold::on_identity(const ftrace_record &record) {
     thread->take(record);
 }
 
-/// Its parts follow one another, the first begins it anew.
+/// Takes a part of a name. The parts follow one another, and the first one starts a new name.
 void ForgottenStates::Fold::on_name(const ftrace_record &record) {
   Thread *thread = thread_of(record);
   if (ThreadName::part_of(code_of(record.code)) == 0)
@@ -188,7 +189,7 @@ template <ThreadState state> void ForgottenStates::Fold::on_placed(const ftrace_
                   off_cpu ? par2_of(record) >> FTRACE_REASON_SHIFT : 0, call_of(record));
 }
 
-/// What it says of the thread of one of its contexts.
+/// Takes what a switch says about the thread of one of its two contexts.
 void ForgottenStates::Fold::on_switched(const ftrace_record &record, uint16_t context) {
   Thread *thread = thread_of(context);
   const SwitchParts parts = SwitchParts::of(record);
@@ -220,7 +221,8 @@ void ForgottenStates::Fold::on_refilled(const ftrace_record &record) {
     thread->refilled = std::max(thread->refilled, moment(record));
 }
 
-/// Any event says more, an older one too, unless the thread does not pass the filters for a time.
+/// Takes a snapshot. Any event, even an older one, says more, unless the thread does not pass the
+/// filters for a time.
 void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   Thread *thread = thread_of(record);
   const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;
@@ -236,7 +238,7 @@ void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   thread->snapshot = true;
 }
 
-/// A thread that is not the main one goes on as the main one.
+/// Handles an execve in a thread that is not the main one: it continues as the main thread.
 void ForgottenStates::Fold::on_exec(const ftrace_record &record) {
   Thread *thread = thread_of(record);
   if (!thread || record.par2 == thread->tid)
@@ -248,7 +250,7 @@ void ForgottenStates::Fold::on_exec(const ftrace_record &record) {
     before->second.place(at, ThreadState::Dead, cpu_, 0);
 }
 
-/// What its threads do after the stop of a region is not recorded.
+/// Handles the stop of a region. After it, nothing of its threads is recorded.
 void ForgottenStates::Fold::on_region(const ftrace_record &record) {
   const Thread *thread = thread_of(record);
   if (!thread || (record.par2 >> FTRACE_REGION_EVENT_SHIFT & 3) != CONTROL_STOP)

@@ -65,7 +65,7 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
   return last;
 }
 
-/// Threads that are kept, and of which no event was forgotten. Only what identifies them.
+/// Returns threads that are kept and have lost no event, with only their identity.
 std::vector<ForgottenStates::Thread> ForgottenStates::never_forgotten(const Chunks &kept) const {
   std::set<std::pair<uint32_t, uint64_t>> found; // tid, birth
   std::vector<Thread> threads;

@@ -227,7 +227,7 @@ void RotatingTarget::finish() {
   close_part();
 }
 
-/// Older parts make room for the description of the whole.
+/// Writes the description of the whole. If the disk is full, removes older parts.
 void RotatingTarget::end(const Description &description, uint64_t missing) {
   for (;;) {
     try {

@@ -17,7 +17,7 @@ constexpr int kBackgroundNice = 10;
 /// Nine times an ordinary thread's share.
 constexpr int kChildNice = -10;
 
-/// `flags`: SCHED_RESET_ON_FORK or 0.
+/// Takes the real-time priority. `flags`: SCHED_RESET_ON_FORK or 0.
 void take_priority(int flags) {
   block_signals();
   sched_param parameters = {};

@@ -4,15 +4,15 @@
 
 namespace ovnitrace {
 
-/// To be called first by a thread that needs none of the below: signals are for the main thread.
+/// Blocks signals, which are for the main thread. Call it first in a thread that needs none of the
+/// functions below.
 void block_signals();
 
-/// To be called first by a thread that helps but is not needed: a tenth of the share of a CPU that
-/// an ordinary thread has. Blocks signals and drops capabilities, as below.
+/// Gives a thread a tenth of the CPU share of an ordinary one. Blocks signals and drops
+/// capabilities, as below. Call it first in a thread that helps but is not needed.
 void enter_background_thread();
 
-/// To be called first by a thread that works beside the capture. Blocks signals and drops
-/// capabilities, as below.
+/// Blocks signals and drops capabilities. Call it first in a thread that works beside the capture.
 void enter_helper_thread();
 
 /// Prepares the reader's or the writer's thread; call it there first. It blocks all signals, which

@@ -34,8 +34,8 @@ std::string temporary_name(const std::string &name) {
   return "." + name + ".new";
 }
 
-/// Names that we write: chunks, trace.json, and what a conversion and a report leave
-/// beside them.
+/// Returns whether ovnitrace writes a file of that name: chunks, trace.json, and what a conversion
+/// and a report leave beside them.
 bool is_ours(const std::string &name) {
   return name == "trace.json" || name == "report.html" ||
          (name.starts_with("cpu") && plain_file_name(name).ends_with(".ftr")) ||
@@ -43,7 +43,8 @@ bool is_ours(const std::string &name) {
           ends_with_any(name, {".prv", ".prv.gz", ".pcf", ".row"}));
 }
 
-/// The views in cfg/, cfg/thread/ and cfg/cpu/, their list, and the folders that are empty then.
+/// Removes the views in cfg/, cfg/thread/ and cfg/cpu/, their list, and the folders that are empty
+/// then.
 void remove_views(int parent, const std::string &folder) {
   int fd = openat(parent, folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
@@ -80,7 +81,8 @@ int remove_part_of(int directory, const std::string &name) {
 
 constexpr size_t kWriteSize = 64 << 10;
 
-/// Files are of the user who called sudo, who may have fewer rights than root.
+/// Returns why a file cannot be made. Files belong to the user who called sudo, who may have fewer
+/// rights than root.
 std::string reason(int error) {
   const std::string text = std::strerror(error);
   if (error != EACCES && error != EPERM)

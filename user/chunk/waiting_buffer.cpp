@@ -24,7 +24,8 @@ Chunk *WaitingBuffer::borrow(uint32_t cpu) {
   return chunk;
 }
 
-/// Where there is no memory for more, those that are on their way must do; there must be some.
+/// Adds a chunk. If memory is short, the chunks under way must suffice. Throws std::bad_alloc if no
+/// chunk is under way.
 void WaitingBuffer::add_chunk() {
   try {
     auto chunk = std::make_unique<Chunk>();

@@ -50,7 +50,7 @@ void add_short_form(const RecordArguments &arguments, RecordOptions &options) {
   options.control.push_back(std::move(chain));
 }
 
-/// A chain that never finishes would keep the program from being ended.
+/// Checks --early-out. A chain that never finishes would keep the program from being ended.
 void check_early_out(const control::Plan &plan, const RecordOptions &options) {
   if (!options.early_out)
     return;
@@ -63,7 +63,8 @@ void check_early_out(const control::Plan &plan, const RecordOptions &options) {
                           "--early-out: this chain repeats endlessly, so it never finishes");
 }
 
-/// Known before anything is loaded: the language, and that what is traced can have chains.
+/// Checks --control before anything is loaded: the language, and whether the traced processes can
+/// have chains.
 void check_control(const RecordArguments &arguments, RecordOptions &options) {
   options.region_by_thread = arguments.region == "thread";
   add_short_form(arguments, options);
@@ -220,7 +221,7 @@ void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
                 kExitUsage);
 }
 
-/// After the chunks: both must fit into memory.
+/// Sets the size of the rings. The chunks come first, because both must fit into memory.
 void set_rings(const RecordArguments &arguments, RecordOptions &options) {
   if (options.ring_bytes == 0)
     options.ring_bytes = kDefaultRing;

@@ -21,7 +21,7 @@ inline constexpr std::string_view kTracesCommand = "diff";
 /// Adds the options of recording to `app`, for `ovnitrace` without a subcommand: it records
 /// `command`, then converts. The exit status is the program's.
 void add_trace(App app, const std::vector<std::string> &command);
-/// Records only.
+/// Adds the command that records and does not convert.
 void add_record(App app, const std::vector<std::string> &command);
 /// Measures and keeps no trace: runs `command` and prints a summary. The exit status is the
 /// program's.

@@ -12,7 +12,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// A process may end at any time: what cannot be read is empty.
+/// Returns the text of a file up to `end`, empty if it cannot be read: a process may end at any
+/// time.
 std::string line_of(const std::filesystem::path &file, char end) {
   std::string line;
   std::ifstream in(file);

@@ -33,7 +33,7 @@ struct Outputs {
   bool convert_it = true;            ///< to Paraver
 };
 
-/// `ovnitrace convert` and `ovnitrace report` have more.
+/// Adds the options of outputs. `ovnitrace convert` and `ovnitrace report` have more.
 void add_output_options(App app, Outputs &outputs) {
   const OptionGroup group(app, "After the recording");
   ConvertOptions &options = outputs.convert;
@@ -58,7 +58,7 @@ void add_output_options(App app, Outputs &outputs) {
       .allow_extra_args(false);
 }
 
-/// With --send nothing is converted here.
+/// Checks the options of outputs. With --send, nothing is converted here.
 void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   const ConvertOptions &conversion = outputs.convert;
   if (!outputs.convert_it &&
@@ -96,7 +96,7 @@ void print_size(const std::string &directory, uint64_t events, bool gzip) {
         human_bytes(events * (gzip ? kZippedBytes : kBytesOfAnEvent)), human_bytes(trace));
 }
 
-/// What is damaged in the trace was reported by the conversion.
+/// Writes the page. The conversion has already reported what is damaged in the trace.
 void write_report_of(const std::string &directory, const Outputs &outputs, bool quiet) {
   ReportArguments report;
   report.cut = outputs.convert.cut;

@@ -57,7 +57,7 @@ std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::strin
   return pids;
 }
 
-/// A list as 12,34 or nginx; each pid once.
+/// Adds the processes of a list such as 12,34 or nginx, each pid once.
 void add_pids(const std::string &text, RecordArguments &arguments) {
   std::vector<uint32_t> &pids = arguments.options.pids;
   for (const std::string &word : comma_list(text)) {

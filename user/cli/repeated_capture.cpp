@@ -26,7 +26,7 @@ constexpr std::array kSignals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 volatile pid_t child = 0;              // gets signals that only we got
 volatile sig_atomic_t last_signal = 0; // that we got
 
-/// A typed key signals the child, too.
+/// Passes a signal on to the child. A typed key already signals the child, too.
 void pass_on(int signal, siginfo_t *info, void *) {
   last_signal = signal;
   if (info->si_code != SI_KERNEL && child > 0)
@@ -117,7 +117,8 @@ RepeatedResult record_apart(const RecordOptions &options) {
   return {result["status"].get<int>(), result["missing"].get<std::string>()};
 }
 
-/// As the user: a pattern of names must not show what only root may see.
+/// Splits a command into words, as the user: a pattern of names must not show files that only root
+/// may see.
 std::vector<std::string> words_of(const std::string &command) {
   const Identity user = calling_user();
   set_environment(user); // ~ and $HOME are the user's, as when the programs run

@@ -24,7 +24,8 @@ ScratchDirectory::ScratchDirectory(const char *place) {
                 "; name another place with TMPDIR");
 }
 
-/// The signals stay blocked to the end, so that the directory is always removed whole.
+/// Removes the directory on a signal. The signals stay blocked to the end, so the directory is
+/// always removed whole.
 void ScratchDirectory::remove_on_signal() {
   awaited_ = ending_signals();
   sigaddset(&awaited_, SIGUSR1); // of the destructor

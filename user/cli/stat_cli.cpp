@@ -60,7 +60,8 @@ size_t columns_of(const std::string &output) {
   return terminal_columns(output.empty() ? STDERR_FILENO : output == "-" ? STDOUT_FILENO : -1);
 }
 
-/// Before the program runs: what it was run for must not be lost. Throws Error.
+/// Checks before the program runs whether the output can be written: otherwise the result of the
+/// run would be lost. Throws Error.
 void check_output(const std::string &output, bool force) {
   if (output.empty() || output == "-")
     return;
@@ -69,7 +70,7 @@ void check_output(const std::string &output, bool force) {
   const AtomicFile could_be_made{OutputPlace(output)};
 }
 
-/// As the user: the trace and the output are his.
+/// Prints the summary as the user, who owns the trace and the output.
 void print_summary(const std::string &directory, const Arguments &arguments) {
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{directory}}, warnings);
@@ -96,7 +97,7 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   warnings.finish();
 }
 
-/// As the user. Compares the runs with those of the other command, if there are any.
+/// Compares the runs with those of the other command, if there are any, as the user.
 void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
   const size_t columns = columns_of(arguments.output);
   std::string text;

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kMostProbes = 1 << 16; ///< in all files together
 constexpr size_t kMostNear = 5;
 
-/// What is added to the addresses of a file where it is loaded.
+/// Returns what must be added to the addresses of a file where it is loaded.
 std::optional<uint64_t> bias_of(const Image &image, const MappedFile &mapped) {
   for (const Code &code : image.code)
     if (code.offset >= mapped.offset)
@@ -82,7 +82,7 @@ bool Arming::may_hold_address(const MappedFile &mapped) const {
   });
 }
 
-/// Each process may have loaded the file elsewhere.
+/// Looks for alarms by address. Each process may have loaded the file at another address.
 void Arming::look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own) {
   const std::optional<Image> image = read_image(mapped.path, mapped.fd.get());
   const std::optional<uint64_t> bias = image ? bias_of(*image, mapped) : std::nullopt;
@@ -235,8 +235,8 @@ bool Arming::missing() const {
   return false;
 }
 
-/// A function of the program itself is what is meant, whatever else has its name: the dynamic
-/// loader has a strlen of its own, which nobody means.
+/// Refuses functions that cannot be probed. If the program itself has the function, that one is
+/// meant: the dynamic loader, for example, has a strlen of its own.
 void Arming::refuse_indirect() {
   const std::vector<uint64_t> &found = in_program_.empty() ? found_ : in_program_;
   for (size_t a = 0; a < found_.size(); a++)

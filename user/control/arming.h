@@ -51,8 +51,8 @@ public:
   /// Returns how many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }
   bool missing() const;
-  /// After the program and its libraries, or the processes, were looked at. Throws Error with
-  /// status 2 and a caret if a function cannot be probed by its name. From here on such ones are
+  /// Refuses functions that cannot be probed by name, with Error, status 2 and a caret. Call it
+  /// after the program and its libraries, or the processes, were examined. Later ones are only
   /// reported.
   void refuse_indirect();
   bool has_loader() const { return has_loader_; } ///< a file can load more later

@@ -69,7 +69,7 @@ uint64_t take_address(Bytes &bytes, uint8_t encoding) {
   return encoding & 0x08 ? uint64_t(int64_t(int32_t(value))) : value;
 }
 
-/// Returns how the functions of this common entry give their addresses; kOmitted: not known.
+/// Returns the pointer encoding (DW_EH_PE_…) that a CIE gives its FDEs; kOmitted: not known.
 uint8_t encoding_of(Bytes common) {
   const auto version = common.take<uint8_t>();
   const std::string_view augmentation = common.string();

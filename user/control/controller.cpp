@@ -38,7 +38,7 @@ ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
   return options;
 }
 
-/// What this thread keeps when the process becomes another user.
+/// Raises the capabilities that this thread keeps when the process becomes another user.
 void raise_kept_capabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -69,7 +69,7 @@ Controller::~Controller() {
   end_thread();
 }
 
-/// No process is stopped when it returns.
+/// Ends the thread. No process is stopped when it returns.
 void Controller::end_thread() {
   programs_.stop_holding();
   ending_ = true;
@@ -136,7 +136,7 @@ std::string Controller::ask(const std::string &command) {
   return answer_ ? *answer_ : "error\nthe capture has ended\n";
 }
 
-/// The thread that asked waits meanwhile, so that nobody else asks.
+/// Answers the command of a thread, which waits meanwhile, so no other thread asks.
 void Controller::answer_asked() {
   std::optional<std::string> command;
   {
@@ -215,7 +215,7 @@ void Controller::run() {
   held_.release_all();
 }
 
-/// What fails concerns one message: later ones may be of processes that are stopped.
+/// Takes messages. A failure concerns one message: later ones may be of processes that are stopped.
 void Controller::take_messages() {
   messages_.drain(messages_.produced(), [this](const void *message, size_t bytes) {
     try {

@@ -39,14 +39,14 @@ public:
   Controller(const Controller &) = delete;
   Controller &operator=(const Controller &) = delete;
 
-  /// After Capture::attach(). Looks at `program` (empty: none), which will run as `identity`, or at
-  /// the processes `pids`, and arms. Throws Error.
+  /// Looks at `program` (empty: none), which will run as `identity`, or at the processes `pids`,
+  /// and arms the alarms. REQUIRES: Capture::attach(). Throws Error.
   void attach(const std::string &program, const Identity &identity,
               const std::vector<uint32_t> &pids);
-  /// Before the processes `pids` have chains: after the program was forked, before it executes
-  /// anything, or before begin_living(). Throws Error.
+  /// Starts the thread. Call it before the processes `pids` have chains: after the program was
+  /// forked and before it executes anything, or before begin_living(). Throws Error.
   void start(const std::vector<uint32_t> &pids);
-  /// After Capture::snapshot(): the threads that are alive have chains.
+  /// Gives chains to the threads that are alive. REQUIRES: Capture::snapshot().
   void begin_living();
   /// --early-out: `program` (a pidfd) gets SIGTERM when all chains have finished in one of the
   /// traced processes. Before start().
@@ -55,7 +55,7 @@ public:
   /// Carries out a command of `ovnitrace ctl` on the controller's thread, and returns the answer.
   /// For another thread, between start() and the end.
   std::string ask(const std::string &command);
-  /// No alarm hits any more. Says which never could.
+  /// Disarms all alarms, and reports those that never could hit.
   void detach();
 
   const Plan &plan() const { return plan_; }

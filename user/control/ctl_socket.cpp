@@ -32,7 +32,7 @@ struct Address {
   socklen_t size = 0;
 };
 
-/// By way of the directory's descriptor, as a path may be longer than an address.
+/// Returns an address that uses the directory's descriptor: a path may be longer than an address.
 Address in_directory(int directory) {
   Address address;
   address.un.sun_family = AF_UNIX;
@@ -42,7 +42,7 @@ Address in_directory(int directory) {
   return address;
 }
 
-/// In no file system: it is gone when the capture is.
+/// Returns an address that is in no file system, so it is gone when the capture ends.
 Address of_process(const std::string &pid) {
   Address address;
   address.un.sun_family = AF_UNIX;
@@ -65,7 +65,8 @@ bool wait_for(int fd, short what, int ms) {
   return poll(&file, 1, ms) > 0;
 }
 
-/// `in_time`: set to false if nothing came in `patience` ms.
+/// Reads up to `most` bytes, or up to `end`. Sets `in_time` to false if nothing came in `patience`
+/// ms.
 std::string read_all(int fd, size_t most, int patience, char end, bool &in_time) {
   std::string text;
   while (text.size() < most && (!end || text.find(end) == text.npos) &&

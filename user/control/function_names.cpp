@@ -52,7 +52,8 @@ CppName split(std::string_view text) {
           without_arguments(text.substr(last, end - last))};
 }
 
-/// foo.constprop.0 and foo.isra.0 are foo; foo.cold and foo.part.0 are pieces of it.
+/// Returns the name of a function without the compiler's suffix: foo.constprop.0 and foo.isra.0 are
+/// foo; foo.cold and foo.part.0 are pieces of it.
 std::string_view without_clone(std::string_view name) {
   const size_t dot = name.find('.', 1);
   if (dot == name.npos)

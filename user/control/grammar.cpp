@@ -82,7 +82,7 @@ Piece Parser::next_piece() {
   return {text_.substr(start, at_ - start), from(start)};
 }
 
-/// A function's name may hold `::` and, in its brackets, commas.
+/// Reads the value of an alarm. The name of a function may contain `::` and, in brackets, commas.
 Piece Parser::next_value(const AlarmType &type) {
   if (type.value != ValueKind::place && type.value != ValueKind::function)
     return next_piece();
@@ -141,7 +141,7 @@ Piece Parser::named(const Piece &token) {
   return name;
 }
 
-/// repeat, repeatN, repeat:N.
+/// Parses repeat, repeatN and repeat:N.
 void Parser::parse_repeat(const Piece &word) {
   constexpr size_t kWord = std::string_view("repeat").size();
   if (repeat_given_)
@@ -155,7 +155,7 @@ void Parser::parse_repeat(const Piece &word) {
     chain_.repeat = take(':') ? number(next_piece(), "number of rounds", 1) : 0;
 }
 
-/// repeat, name, waitfor.
+/// Parses a word of the chain itself: repeat, name or waitfor.
 bool Parser::parse_chain_token(const Piece &word) {
   if (word.text.starts_with("repeat")) {
     parse_repeat(word);
@@ -261,7 +261,7 @@ void Parser::parse_value(Alarm &alarm) {
   read_value(alarm, piece);
 }
 
-/// countN, tidN, bcast or global.
+/// Parses what follows an alarm: countN, tidN, bcast or global.
 void Parser::parse_suffix(Alarm &alarm, const Piece &piece) {
   const auto tail = [&](std::string_view word) -> std::optional<Piece> {
     if (!piece.text.starts_with(word))

@@ -31,7 +31,7 @@ namespace ovnitrace::control {
 
 namespace {
 
-/// By a pidfd, so that it is not one that has the pid later.
+/// Returns a pidfd, which never names a later process with the same pid.
 UniqueFd open_process(uint32_t pid) {
   return UniqueFd(int(syscall(SYS_pidfd_open, pid, 0)));
 }
@@ -186,7 +186,8 @@ HeldProcesses::~HeldProcesses() {
   munmap(alive_, sizeof(*alive_));
 }
 
-/// Also where the map does not have it: of two stops that came together one message is left.
+/// Continues a process, even if the map lacks it: of two stops at one time, only one message
+/// remains.
 void HeldProcesses::release(uint32_t pid) {
   const UniqueFd process = open_process(pid);
   uint8_t how = 0;

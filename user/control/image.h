@@ -41,12 +41,12 @@ struct Image {
 
   /// Returns where in the file the instruction of an address is; nothing if it is no code.
   std::optional<uint64_t> offset_of(uint64_t address) const;
-  /// Up to `most` bytes of code from an address on.
+  /// Returns up to `most` bytes of code, from an address on.
   std::string_view bytes_at(uint64_t address, size_t most) const;
 };
 
-/// Nothing if it is no program of this machine's kind. The file is its owner's: all that it says is
-/// checked, and memory is bounded. `fd` stays the caller's.
+/// Reads a program. Returns nothing if it is not for this kind of machine. Its owner may have
+/// written anything, so all of it is checked, and memory is bounded. `fd` stays the caller's.
 std::optional<Image> read_image(const std::string &path, int fd);
 
 /// How a name is meant.
@@ -64,8 +64,8 @@ std::vector<uint64_t> find_functions(const Image &image, std::string_view name, 
 /// (IFUNC).
 bool is_indirect(const Image &image, std::string_view name, Naming naming);
 
-/// Up to `most` functions that may be what a process chooses for an indirect one: their names hold
-/// its name.
+/// Returns up to `most` functions that a process may choose for an indirect one: their names
+/// contain its name.
 std::vector<std::string> implementations(const Image &image, std::string_view name, size_t most);
 
 /// Returns the functions of the image with similar names, the most similar first; at most `most`.

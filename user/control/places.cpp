@@ -135,7 +135,8 @@ void Finder::find_functions_of(uint32_t alarm, std::string_view name, Naming nam
                     addresses.size(), printable_line(name), printable_line(image_.path)));
 }
 
-/// By the file's name, or by any path of it, so that it does not matter how it was started.
+/// Returns whether the name is that of the file, or of any path of it, so that it does not matter
+/// how it was started.
 bool Finder::is_image(std::string_view name) const {
   const std::string_view path = image_.path;
   if (name == path || name == path.substr(path.rfind('/') + 1))

@@ -28,8 +28,8 @@ Places find_places(const Plan &plan, const Image &image);
 /// addresses there.
 Places find_loaded_addresses(const Plan &plan, const Image &image, uint64_t bias);
 
-/// What does not depend on a file: that groups of instructions exist. Throws Error with status 2
-/// and a caret.
+/// Checks what does not depend on a file: that groups of instructions exist. Throws Error with
+/// status 2 and a caret.
 void check_groups(const Plan &plan);
 
 } // namespace ovnitrace::control

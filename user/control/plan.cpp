@@ -62,7 +62,7 @@ Samples samples_of(const Alarm &uniform) {
   return {uniform.samples, uniform.length, uniform.period - uniform.length};
 }
 
-/// Its start and its stop.
+/// Compiles an alarm of a uniform chain into its start and its stop.
 void compile_uniform(const Alarm &alarm, Plan &plan, control_chain &chain) {
   const Samples samples = samples_of(alarm);
   chain.loop = uint32_t(plan.alarm_table.size()) - chain.first;

@@ -39,13 +39,13 @@ Plan make_plan(const std::vector<std::string> &chains);
 /// Refuses what cannot be captured here, with the reason. Throws Error with status 2 and a caret.
 void check_possible(const Plan &plan);
 
-/// What the chain is called where it is shown: its name, or its text.
+/// Returns what outputs call a chain: its name, or its text.
 std::string label(const Chain &chain);
 /// Returns an alarm as the user wrote it, printable.
 std::string text_of(const Chain &chain, const Alarm &alarm);
 std::string text_of(const Plan &plan, size_t alarm);
 
-/// When the alarm hits and what it does, in words.
+/// Says in words when the alarm hits and what it does.
 std::string in_words(const Alarm &alarm);
 /// Returns the chain in words, several lines.
 std::string in_words(const Plan &plan, size_t chain);

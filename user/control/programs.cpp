@@ -36,7 +36,8 @@ struct Programs::Skeleton {
 
 namespace {
 
-/// Many at a time: each waits for all CPUs, and those that wait together wait once.
+/// Removes many probes at a time. Each removal waits for all CPUs, and removals that wait together
+/// wait once.
 void drop_all(std::vector<UprobeHold> holds) {
   constexpr size_t kTogether = 32;
   std::atomic<size_t> next = 0;
@@ -52,7 +53,7 @@ void drop_all(std::vector<UprobeHold> holds) {
 
 } // namespace
 
-/// Takes probes away beside the work of others, as it takes time.
+/// Removes probes on a thread of its own, because removing takes long.
 class Programs::Dropper {
 public:
   Dropper() : thread_([this] { run(); }) {}
@@ -93,7 +94,7 @@ private:
 
 namespace {
 
-/// The tables, in the memory of the object that is read-only once it is loaded.
+/// Fills the tables in the memory of the object, which is read-only once it is loaded.
 template <class Rodata> void fill_tables(const Plan &plan, Rodata &data) {
   std::memcpy(const_cast<control_alarm *>(data.alarms), plan.alarm_table.data(),
               plan.alarm_table.size() * sizeof(control_alarm));

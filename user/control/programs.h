@@ -36,12 +36,13 @@ public:
   Programs(const Programs &) = delete;
   Programs &operator=(const Programs &) = delete;
 
-  /// From here on new processes and threads have chains. After Capture::attach(). Throws Error.
+  /// Gives chains to new processes and threads from here on. REQUIRES: Capture::attach(). Throws
+  /// Error.
   void attach();
   /// Gives chains to the traced threads that are alive. Throws Error.
   void begin_living();
-  /// Sets probes for one process. 0 or an errno. The cookie of a place has a bit for each alarm
-  /// that may hit there. `own`: in its program, and not in a library; those that it forks are
+  /// Sets probes for one process. Returns 0 or an errno. The cookie of a place has a bit for each
+  /// alarm that may hit there. `own`: in its program, and not in a library; those that it forks are
   /// stopped then (from Linux 6.13 on) until they have probes.
   int add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
                  std::span<const UprobeAt> places, bool own);
@@ -52,18 +53,19 @@ public:
   /// Returns the flag that says whether processes are stopped. The BPF side reads it. It is shared
   /// memory: a child that fork() makes may write it, too.
   volatile bool *holds();
-  /// When it returns, no process is stopped any more for what it forks, executes or loads.
+  /// Ends the stops of processes that fork, execute or load. When it returns, no process is stopped
+  /// for that any more.
   void stop_holding();
   void detach();
 
-  /// On behalf of a thread; of process 0: of whichever it is. Throws Error.
+  /// Hits on behalf of a thread; process 0: of whichever process the thread is. Throws Error.
   control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
   /// Returns how many hits an armed alarm of the thread has.
   uint64_t hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const;
-  /// Whether a thread stops, by a SIGSTOP from the kernel, when its instructions are to be counted,
+  /// Sets whether a SIGSTOP from the kernel stops a thread when its instructions are to be counted
   /// and when it has loaded code. Its tracer must be there.
   void stop_for_tracer(bool on);
-  /// What a CONTROL_VISIT asks for. Throws Error.
+  /// Carries out a CONTROL_VISIT. Throws Error.
   void visit(const control_message &message);
 
   int messages_fd() const;

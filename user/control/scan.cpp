@@ -110,7 +110,8 @@ unsigned instruction_length(std::string_view bytes) {
   return decode(decoder, bytes, instruction) ? instruction.length : 0;
 }
 
-/// arch/x86/kernel/uprobes.c: is_prefix_bad(), good_insns_64, good_2byte_insns.
+/// Says why the kernel refuses a probe: arch/x86/kernel/uprobes.c, is_prefix_bad(), good_insns_64,
+/// good_2byte_insns.
 std::string why_no_probe(std::string_view bytes) {
   static const ZydisDecoder decoder = make_decoder();
   ZydisDecodedInstruction instruction;
@@ -157,8 +158,8 @@ unsigned instruction_length(std::string_view bytes) {
   return bytes.size() < sizeof(uint32_t) ? 0 : sizeof(uint32_t);
 }
 
-/// arch/arm64/kernel/probes/decode-insn.c: arm_probe_decode_insn(). The kernel does not refuse
-/// loads of SIMD registers from a literal, but would load them from elsewhere.
+/// Says why no probe may be set: arch/arm64/kernel/probes/decode-insn.c, arm_probe_decode_insn().
+/// The kernel accepts loads of SIMD registers from a literal, but would load them from elsewhere.
 std::string why_no_probe(std::string_view bytes) {
   uint32_t word;
   if (bytes.size() < sizeof(word))

@@ -108,7 +108,7 @@ void Tracer::run() {
   }
 }
 
-/// A message that was lost would hold its thread for ever.
+/// Sends a message. A lost message would hold its thread for ever, so it is kept until it is sent.
 void Tracer::tell(const StepMessage &message) {
   unsent_.push_back(message);
   send_waiting();
@@ -119,7 +119,7 @@ void Tracer::send_waiting() {
     unsent_.pop_front();
 }
 
-/// False: the other end is closed.
+/// Takes messages. Returns false if the other end is closed.
 bool Tracer::take_messages() {
   StepMessage message;
   for (;;) {
@@ -165,7 +165,8 @@ int Tracer::seize(uint32_t tid) {
   return 0;
 }
 
-/// Until there are no new ones: a thread that is not traced may create others meanwhile.
+/// Traces the threads of a process, until no new ones appear: a thread that is not yet traced may
+/// create others meanwhile.
 void Tracer::look(uint32_t pid) {
   for (bool more = true; more;) {
     more = false;
@@ -180,8 +181,8 @@ void Tracer::look(uint32_t pid) {
       request(PTRACE_INTERRUPT, tid);
 }
 
-/// From now on nobody is traced anew. Threads go when they have stopped, and when no signal of ours
-/// is on its way to them any more.
+/// Traces no more threads. A traced thread goes when it has stopped, and when no signal of ours is
+/// on its way to it.
 void Tracer::let_all_go() {
   ending_ = true;
   programs_.stop_for_tracer(false);
@@ -294,7 +295,7 @@ void Tracer::resume(pid_t tid, const Thread &thread, int signal) {
   request(thread.stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, tid, signal);
 }
 
-/// Not before the signals of ours have come that are on their way.
+/// Lets a thread go, but not before all signals of ours that are on their way have come.
 void Tracer::let_go(pid_t tid, int event, int signal) {
   const Thread &thread = threads_[tid];
   if (event != 0 || !signal || is_of_tracer(signal_of(tid, signal), thread.stepping, traps_))

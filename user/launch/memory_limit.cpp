@@ -29,7 +29,7 @@ bool has_word(const std::string &list, const std::string &word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// A line of /proc/PID/mountinfo: proc_pid_mountinfo(5).
+/// Parses a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
 Mount mount_of(const std::string &line) {
   std::istringstream words(line);
   std::string skip, type, options;

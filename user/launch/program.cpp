@@ -24,7 +24,8 @@ namespace ovnitrace {
 
 namespace {
 
-/// execvp() reports ENOENT also when the interpreter of a script or the loader is missing.
+/// Says why an execve failed: execvp() also reports ENOENT if the interpreter of a script or the
+/// loader is missing.
 std::string explain_exec(const std::string &command, int error) {
   std::string advice;
   struct stat status;
@@ -46,7 +47,8 @@ std::string explain_exec(const std::string &command, int error) {
 
 std::vector<char *> removed_variables; ///< NAME=VALUE
 
-/// Call it when all rights are dropped: they may name files of the user that are to be loaded.
+/// Restores the variables that the loader removed. They may name files of the user, so call it
+/// after all rights are dropped.
 void restore_removed_variables() {
   for (char *variable : removed_variables)
     if (const std::string name(variable, std::strcspn(variable, "=")); !std::getenv(name.c_str()))
@@ -55,8 +57,8 @@ void restore_removed_variables() {
 
 } // namespace
 
-/// Their strings are still on the stack: the kernel puts them between the arguments and the name of
-/// the file.
+/// Keeps the variables that the loader removed. Their strings are still on the stack, where the
+/// kernel puts them between the arguments and the name of the file.
 void keep_removed_variables(int argc, char **argv) {
   if (argc < 1 || !getauxval(AT_SECURE))
     return;

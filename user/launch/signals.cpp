@@ -154,7 +154,7 @@ StopSignals::~StopSignals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-/// A stop and SIGCONT interrupt the call too: the limit is a point in time.
+/// Waits up to a point in time: stops and SIGCONT interrupt the call.
 bool StopSignals::wait(double seconds, int other) {
   const uint64_t limit = monotonic_ns() + uint64_t(seconds * 1e9);
   for (;;) {

@@ -8,7 +8,8 @@
 
 #include <time.h>
 
-/* The code last, and none until then: so the copy that a fork makes of a slot is whole or empty. */
+/* Writes a record, its code last, and no code until then: the copy that a fork makes of a slot is
+ * whole or empty. */
 static void write_record(struct ftrace_record *slot, const struct ftrace_record *record)
 {
 	__atomic_store_n(&slot->code, FTrace_EVT_empty, __ATOMIC_RELAXED);

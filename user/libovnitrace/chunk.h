@@ -42,7 +42,7 @@ struct ovt_chunk {
 
 extern struct ovt_chunk ovt_chunks[FTRACE_MAX_CHUNK];
 
-/* The chunk of that number, or null. */
+/* Returns the chunk of that number, or null. */
 struct ovt_chunk *ovt_chunk_find(int number);
 int ovt_chunk_number(const struct ovt_chunk *chunk);
 
@@ -71,7 +71,7 @@ void ovt_chunk_end_blackout(struct ovt_chunk *chunk);
  * threads call it. */
 void ovt_chunk_stop(struct ovt_chunk *chunk);
 
-/* All slots of the normal area are taken. */
+/* Returns whether all slots of the normal area are taken. */
 static inline bool ovt_chunk_is_full(struct ovt_chunk *chunk)
 {
 	return (atomic_load(&chunk->normal.head) & AREA_COUNT) >= chunk->normal.slots;

@@ -175,7 +175,8 @@ int FTrace_chunk_link(int chunk_A, int chunk_B)
 	return ovt_result(result);
 }
 
-/* CYC has no bit of its own: so the mode must be the same, and of the others more may be set. */
+/* Returns whether a chunk has the flags. CYC has no bit of its own, so the mode must be equal.
+ * Other flags may be set in addition. */
 static bool has_flags(struct ovt_chunk *chunk, FTrace_flags wanted)
 {
 	FTrace_flags flags = ovt_chunk_flags(chunk);

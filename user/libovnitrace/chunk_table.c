@@ -18,7 +18,7 @@ static struct table *tables;
 static pthread_key_t own; /* the thread's table; valid once there is_own */
 static bool is_own;
 
-/* When its thread ends. */
+/* Drops the table when its thread ends. */
 static void drop(void *table)
 {
 	pthread_mutex_lock(&ovt_lock);

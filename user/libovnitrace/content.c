@@ -33,7 +33,7 @@ static void look_through(struct ovt_content *content)
 	}
 }
 
-/* Both parts in one buffer, from the chunk's compressed form. */
+/* Decompresses both parts into one buffer. */
 static int decompress(struct ovt_content *content, const struct ovt_chunk *chunk)
 {
 	size_t size = (content->count[0] + (size_t)content->count[1]) * RECORD;

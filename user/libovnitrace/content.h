@@ -23,7 +23,8 @@ static inline bool ovt_content_empty(const struct ovt_content *content)
 	return content->count[0] + (uint64_t)content->count[1] == 0;
 }
 
-/* A record with the rate of the clock, for content that has none: at the time of its first event.
+/* Returns a record with the rate of the clock, at the time of the first event, for content that has
+ * none.
  */
 struct ftrace_record ovt_content_clock(const struct ovt_content *content);
 

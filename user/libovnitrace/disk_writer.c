@@ -79,8 +79,8 @@ static int write_all(struct iovec *part, int parts)
 	return FTRACE_OK;
 }
 
-/* The same. At a file size limit, or if the file is a pipe that nobody reads, the kernel sends the
- * thread a signal, which would end the program. */
+/* Does the same without signals. At a file size limit, or if nobody reads a pipe, the kernel sends
+ * the thread a signal that would end the program. */
 static int write_without_signals(struct iovec *part, int parts)
 {
 	sigset_t raised, before, waiting;

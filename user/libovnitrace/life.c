@@ -9,7 +9,7 @@ _Atomic unsigned ovt_forks;
 
 static bool watches_exit, exits;
 
-/* Called at exit before all destructors, and when the library is unloaded after its own. */
+/* Runs at exit before all destructors, and after the library's own when it is unloaded. */
 static void at_exit(void)
 {
 	exits = true;

@@ -16,8 +16,9 @@ extern pthread_mutex_t ovt_sender_lock; /* where they are sent to */
  * at its start runs in a child, which has already settled what the parent had started. */
 extern _Atomic unsigned ovt_forks;
 
-/* For destructors: true if the library is unloaded from a process that goes on, which must get back
- * what was taken from it. At exit all stays, as other threads and destructors may still log. */
+/* Returns, for destructors, true if the library is unloaded from a process that continues. The
+ * process must then get back what was taken from it. At exit all stays, because other threads and
+ * destructors may still log. */
 bool ovt_unloading(void);
 
 /* Makes ovt_unloading work. Call it under ovt_lock before taking anything that must be given back,

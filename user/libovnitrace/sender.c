@@ -34,7 +34,7 @@ static int take(struct ovt_chunk *chunk, const FTrace_flags *new_flags)
 	return FTRACE_OK;
 }
 
-/* Under ovt_lock, as take(). */
+/* Ends what take() began, under ovt_lock. */
 static int give_back(struct ovt_chunk *chunk, const FTrace_flags *new_flags, int error)
 {
 	atomic_fetch_and(&chunk->settings, (FTrace_flags)~FTRACE_CHUNK_FLAG_BUSY);

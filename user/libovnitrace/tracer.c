@@ -84,7 +84,7 @@ static bool is_next_chunk(const struct ovt_event *event)
 	return (event->code & FTRACE_CODE_MASK) == FTrace_EVT_next_chunk;
 }
 
-/* Events that say themselves that something is missing or over. */
+/* Returns whether an event itself says that something is missing or over. */
 static bool is_about_the_trace(uint16_t code)
 {
 	code &= FTRACE_CODE_MASK;
@@ -120,8 +120,8 @@ static void stop(struct ovt_chunk *chunk, unsigned to)
 	atomic_compare_exchange_strong(&destinations, &to, to & ~(unsigned)TO_CHUNK);
 }
 
-/* What happens to an event for which the selected, pinned chunk has no room or is closed. True if
- * that is all; false if it is to be tried again, where things stand now. */
+/* Handles an event for which the selected, pinned chunk has no room or is closed. Returns true if
+ * the event is done, false if it is to be tried again with the new state. */
 static bool log_without_room(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
 			     unsigned to, bool closed)
 {
@@ -156,7 +156,7 @@ static enum ovt_put put_normal(struct ovt_chunk *chunk, const struct ovt_event *
 	return result;
 }
 
-/* The same for a pinned chunk, where it matters that it is not emptied meanwhile. */
+/* Does the same for a pinned chunk that must not be emptied meanwhile. */
 static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
 		       unsigned to)
 {
@@ -177,7 +177,7 @@ static bool log_pinned(struct ovt_chunk *chunk, uint64_t from, const struct ovt_
 	return true;
 }
 
-/* One try to log an event; true if it was the last one. */
+/* Tries once to log an event. Returns true if no further try is needed. */
 static bool try_to_log(struct ovt_chunk *chunk, uint64_t from, const struct ovt_event *event,
 		       unsigned to)
 {

@@ -8,7 +8,7 @@
 /* Makes a chunk the selected one. Under ovt_lock. Returns the one before, or -1. */
 int ovt_tracer_select(int number);
 
-/* If this chunk is the selected one, none is any more. Under ovt_lock. */
+/* Unselects this chunk if it is the selected one. Under ovt_lock. */
 void ovt_tracer_forget(int number);
 
 bool ovt_tracer_selects(const struct ovt_chunk *chunk);

@@ -25,7 +25,7 @@ struct addresses {
 	const char *local, *target;
 };
 
-/* getaddrinfo takes 99999 for 34463, and nothing for 0. */
+/* Returns whether the text is a port: getaddrinfo takes 99999 for 34463, and nothing for 0. */
 static bool is_port(const char *text)
 {
 	unsigned long port = 0;

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A malloc'd block of *compressed_size bytes; null if it failed. */
+/* Returns a malloc'd block of *compressed_size bytes; null if it failed. */
 void *ovt_zstd_compress(const void *plain, size_t size, size_t *compressed_size);
 
-/* True if it expanded to exactly `size` bytes. */
+/* Returns true if it expanded to exactly `size` bytes. */
 bool ovt_zstd_expand(void *plain, size_t size, const void *compressed, size_t compressed_size);
 
 #endif

@@ -42,7 +42,7 @@ UniqueFd stop_signals() {
   return signals;
 }
 
-/// Known before a sender has captured anything.
+/// Makes the directory before any sender has captured anything, so that a failure is known early.
 void make_directory(const std::string &path) {
   const auto fail = [&](const char *what) {
     return Error(fmt::format("cannot {} the directory {}: {}; choose another with -o", what, path,

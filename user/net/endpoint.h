@@ -24,11 +24,11 @@ struct Endpoint {
   std::string text() const; ///< with scheme
 };
 
-/// "tcp://HOST[:PORT]" or "udp://…"; an IPv6 address in brackets. Throws Error with kExitUsage;
-/// `option` is named in it.
+/// Parses "tcp://HOST[:PORT]" or "udp://…"; an IPv6 address is in brackets. Throws Error with
+/// kExitUsage; `option` is named in it.
 Endpoint parse_endpoint(const std::string &option, const std::string &text);
-/// The same for an address to listen at: tcp:// can be left out. A number alone is a port of
-/// 127.0.0.1: as a host, 8080 would be 0.0.31.144.
+/// Parses the address to listen at: tcp:// can be left out. A number alone is a port of 127.0.0.1,
+/// because as a host 8080 would be 0.0.31.144.
 Endpoint listen_address(const std::string &option, const std::string &text);
 
 /// Calls `try_one` with each address of the endpoint until it gives a socket. It returns none with

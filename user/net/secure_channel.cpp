@@ -133,7 +133,8 @@ bool SecureChannel::handshake() {
   return tls_->ready;
 }
 
-/// The other side learns by an alert what is wrong; where it speaks no TLS, by the caller's words.
+/// Fails the handshake. The other side learns from an alert what is wrong. If it speaks no TLS, it
+/// learns it from the caller's words.
 void SecureChannel::fail_handshake(int error) {
   const bool collects = side_ == Side::collector;
   if (tls_->foreign) {

@@ -22,7 +22,8 @@ constexpr uint64_t kIntroductionTime = 10 * kSecond, kDescriptionTime = 60 * kSe
 constexpr unsigned kMostIdle = 64; ///< connections not described yet, or ended
 constexpr size_t kReadSize = 256 << 10;
 
-/// A sender may be quiet for long; one whose machine is gone is noticed after two minutes.
+/// Keeps the connection alive. A sender may be silent for long; if its machine is gone, this is
+/// noticed after two minutes.
 void keep_alive(int fd) {
   const std::pair<int, int> options[] = {{TCP_KEEPIDLE, 60}, {TCP_KEEPINTVL, 10}, {TCP_KEEPCNT, 6}};
   const int on = 1;
@@ -126,7 +127,7 @@ void TcpServer::handle(Connection &connection, short events) {
     connection.channel.close();
 }
 
-/// What comes after the end of a session is thrown away.
+/// Reads from a connection. Bytes after the end of a session are thrown away.
 void TcpServer::read(Connection &connection) {
   try {
     if (!connection.channel.handshake())
@@ -150,8 +151,8 @@ void TcpServer::read(Connection &connection) {
   }
 }
 
-/// What is to be said; then, after the end, that nothing follows. The connection stays until the
-/// other side closes it too, lest it loses what was said last.
+/// Writes what is to be sent and then, after the end, that nothing follows. The connection stays
+/// open until the other side closes it, so that the other side loses nothing.
 void TcpServer::write(Connection &connection) {
   std::string &output = connection.session.output();
   try {

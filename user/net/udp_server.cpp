@@ -151,7 +151,7 @@ void UdpServer::end(Senders::iterator at, std::string why) {
   senders_.erase(at);
 }
 
-/// A datagram that is malformed belongs to no trace.
+/// Reports a malformed datagram, which belongs to no trace.
 void UdpServer::refuse(const std::string &from, const std::string &why) {
   report_some(from, why);
 }

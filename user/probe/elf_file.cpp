@@ -84,8 +84,8 @@ std::optional<uint64_t> Reader::code_offset(uint64_t address) {
   return {};
 }
 
-/// The kernel puts a probe wherever it is asked to: anywhere but on a nop it could break the
-/// program, and on a longer nop than usdt.h's too.
+/// Returns whether the instruction is a nop. The kernel sets a probe wherever it is asked to, and
+/// on anything but a nop, or on a longer nop than usdt.h's, it could break the program.
 bool Reader::is_nop(uint64_t offset) {
   char bytes[8];
   const ssize_t got = pread(fd_, bytes, sizeof(bytes), off_t(offset));
@@ -103,7 +103,7 @@ std::optional<std::string_view> take_text(std::string_view &from) {
   return text;
 }
 
-/// The layout that usdt.h describes.
+/// Reads a note, with the layout that usdt.h describes.
 void Reader::read_note(std::string_view body) {
   uint64_t address;
   constexpr size_t kAddresses = 3 * sizeof(uint64_t);

@@ -42,7 +42,7 @@ private:
   FoundProbes found_;
 };
 
-/// `most`: so many files may have been found before.
+/// Looks for probes in a file. `most`: how many files may have been found before.
 Finder::Looked Finder::look(const std::string &path, UniqueFd fd, size_t most) {
   interpreter_.clear();
   struct stat status;

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMostBytes = 1 << 20;         // of the list
 constexpr uint64_t kPatience = 10'000'000'000; // ns
 
-/// In the child. A session of its own keeps our terminal out of its reach.
+/// Runs in the child. It has a session of its own, so it cannot reach our terminal.
 [[noreturn]] void run_loader(int loader, const std::string &interpreter, const std::string &program,
                              const Identity &identity, int list) {
   constexpr int kFailed = 127;
@@ -59,7 +59,7 @@ UniqueFd open_loader(const std::string &interpreter) {
   return loader;
 }
 
-/// What comes until the end of the file, or until it is too much or takes too long.
+/// Reads up to the end of the file, or until it is too much or takes too long.
 std::string read_list(int fd) {
   std::string list;
   const uint64_t limit = monotonic_ns() + kPatience;

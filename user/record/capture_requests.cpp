@@ -40,7 +40,7 @@ UniqueFd new_timer() {
   return opened(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
-/// `first`, `then`: ns; then 0: once.
+/// Sets a timer. `first` and `then` in ns; `then` 0: it fires once.
 void set_timer(const UniqueFd &timer, uint64_t first, uint64_t then) {
   const auto time = [](uint64_t ns) { return timespec{time_t(ns / kSecond), long(ns % kSecond)}; };
   const itimerspec when = {time(then), time(first)};

@@ -68,13 +68,14 @@ void CpuStream::take_batch(const sched_batch &batch, uint32_t count) {
     std::stable_sort(begin, end, is_before);
   for (auto it = begin; it != end; ++it)
     take_transition(*it);
-  // A busy CPU fills a batch between any two looks, and its staging area is never settled.
+  // A busy CPU fills a batch between any two reads, and its staging area is never settled.
   if (begin != end && count == CAPTURE_BATCH)
     settled_ = std::max(settled_, (end - 1)->time);
 }
 
-/// The blackout before a batch: to the first transition that is known again, its first, or to the
-/// end. `rescued`: of the lost ones, the first so many were read in the staging area.
+/// Writes the blackout before a batch. It lasts to the first transition that is known again, which
+/// is the first of the batch, or to the end of the capture. `rescued`: how many of the lost
+/// transitions were read in the staging area.
 void CpuStream::take_loss(const sched_batch &batch, uint32_t count, uint32_t rescued) {
   const uint64_t since = time_of(batch.lost_since, now_);
   uint64_t end = end_;
@@ -162,8 +163,8 @@ void CpuStream::start_blackout(uint64_t time, ftrace_blackout what) {
     dark_ |= 1u << what;
 }
 
-/// For readers, the first end ends all blackouts of a CPU that hide states: another one that lasts
-/// begins again.
+/// Ends a blackout. For readers, the first end ends all blackouts of a CPU that hide states, so
+/// another blackout that still lasts is started again.
 void CpuStream::end_blackout(uint64_t time, uint64_t lost, ftrace_blackout what) {
   writer_.blackout_end(time, lost, what);
   if (what == FTRACE_BLACKOUT_FAMILIES)

@@ -18,7 +18,7 @@ struct GivenSizes {
 /// cannot be small enough: otherwise the kernel would end the capture (or the program) in the
 /// middle.
 void fit_memory(RecordOptions &options, GivenSizes given, unsigned cpus, uint64_t left);
-/// The same on this machine, with what the cgroup of this process leaves.
+/// Does the same on this machine, with the memory that the cgroup of this process leaves.
 void fit_memory(RecordOptions &options, GivenSizes given);
 
 } // namespace ovnitrace

@@ -30,7 +30,7 @@ int read_int(const std::string &path) {
   return value;
 }
 
-/// The folder of a CPU holds a link nodeN to its NUMA node.
+/// Returns the NUMA node of a CPU: the folder of the CPU holds a link nodeN.
 int numa_node(uint32_t cpu) {
   std::error_code ignored;
   for (const auto &entry : std::filesystem::directory_iterator(cpu_folder(cpu), ignored)) {

@@ -42,7 +42,7 @@ LiveParts::~LiveParts() {
   thread_.join();
 }
 
-/// The main thread takes the signal as the user's.
+/// Runs the thread. The main thread takes its signal for the user's.
 void LiveParts::run() {
   enter_helper_thread();
   try {

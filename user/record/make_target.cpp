@@ -16,7 +16,7 @@ namespace ovnitrace {
 
 namespace {
 
-/// `check`: asked while a collector is connected to.
+/// Makes a sender. `check` is called while a collector is being connected to.
 std::unique_ptr<TraceTarget> make_sender(const RecordOptions &options, const std::string &name,
                                          const std::function<void()> &check) {
   const Endpoint collector = parse_endpoint("--send", options.send);

@@ -69,7 +69,7 @@ void require_threads(const std::vector<uint32_t> &tids) {
       throw Error(fmt::format("--tid {}: there is no such thread", tid));
 }
 
-/// Without a program nothing else is to be seen until the end.
+/// Prints what is recorded: without a program, nothing else is to be seen until the end.
 void print_start(const RecordOptions &options, const Traced &traced, const TraceTarget &target) {
   const std::string until =
       options.duration ? fmt::format("for {} or until Ctrl-C", human_duration(options.duration))
@@ -138,7 +138,7 @@ RecordResult record(const RecordOptions &options) {
       print_start(options, traced, *target);
   } catch (...) {
     recording.reset();
-    become(owner); // what is removed is removed by its owner
+    become(owner); // files are removed with the rights of their owner
     target->discard();
     traced.give_up();
     throw;

@@ -45,7 +45,7 @@ struct RecordOptions {
   uint32_t stack_depth = CAPTURE_STACK_DEPTH;
   bool debuginfod = false; ///< debug data is fetched from servers
   std::vector<std::string>
-      probe_files;         ///< where probes of user events are, beside where they are looked for
+      probe_files;         ///< files with user events, beside the program and its libraries
   uint64_t ring_bytes = 0; ///< per CPU; 0: to be chosen
   BufferKind buffer;
   Rotation rotation;        ///< of the trace into parts

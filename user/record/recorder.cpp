@@ -260,8 +260,8 @@ void Recorder::take_life(life_record record) {
     cpus_[record.cpu].add_life(record);
 }
 
-/// A thread that is in the cgroup already was not moved: it was in another hierarchy, or the thread
-/// was created there.
+/// Notes that threads were moved. A thread that is already in the cgroup was not moved: it was in
+/// another hierarchy, or it was created there.
 void Recorder::move_threads(const life_record &record) {
   const auto move = [&](const TracedThread &thread) {
     if (thread.cgroup == record.cgroup || thread.account)
@@ -286,7 +286,8 @@ void Recorder::move_threads(const life_record &record) {
         move(thread);
 }
 
-/// After a stop nobody knows who has a CPU, until the next region.
+/// Notes the start or the stop of a region. After a stop, it is not known who has a CPU until the
+/// next region.
 void Recorder::take_region(const life_record &record) {
   const uint32_t event = record.arg >> FTRACE_REGION_EVENT_SHIFT & 3;
   const bool again = record.arg & FTRACE_REGION_AGAIN; // it is open already

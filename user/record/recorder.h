@@ -47,8 +47,8 @@ public:
   /// that time. Between start() and finish(), by another thread than the sink's.
   uint64_t flush();
 
-  /// Records nothing from the next look on, or records again. The trace has a blackout of kind
-  /// FTRACE_BLACKOUT_PAUSED. For any thread; flush() returns when it is so.
+  /// Stops or continues recording with the next read. A paused trace has a blackout of kind
+  /// FTRACE_BLACKOUT_PAUSED. Any thread may call it; after flush() it has happened.
   void pause(bool on) { pause_wanted_ = on; }
 
   /// Puts mark `number` (from 1 on) into the trace, at `time` (ns). For any thread.

@@ -44,8 +44,8 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
   trace_.sees_refills = traced.causes() && traced.causes()->sees_refills();
 }
 
-/// A trace that is to be overwritten is removed last, when the new one can be written and the
-/// program runs.
+/// Starts the capture. A trace that is to be overwritten is removed last, when the new one can be
+/// written and the program runs.
 void Recording::start(int save_signal) {
   target_.prepare(description(nullptr));
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -284,7 +284,7 @@ void Recording::end(const Traced::End &end) {
     trace_.exit_status = kExitFailure;
 }
 
-/// The trace is complete before files are read, which can take long.
+/// Completes the trace, and names stacks only then: reading files can take long.
 void Recording::name_later(NamedStacks &stacks) {
   try {
     const TracedThreads threads = {recorder_.threads(), recorder_.command_lines()};

@@ -65,7 +65,7 @@ CaptureStatus Recording::status() {
   return status;
 }
 
-/// Each second.
+/// Does what is due. Called each second.
 void Recording::tick() {
   constexpr uint64_t kMargin = 10'000'000; // ns: for what a CPU was just writing
   const std::lock_guard lock(ending_);
@@ -126,8 +126,8 @@ std::string Recording::answer(const std::string &line) {
   return fmt::format("error\nunknown command: {}\n", printable_line(command));
 }
 
-/// The text is in trace.json at once, in case the capture is killed. REQUIRES: ending_ is held.
-/// Returns false if the trace has as many marks as it can have.
+/// Adds a mark. Writes its text into trace.json at once, in case the capture is killed. REQUIRES:
+/// ending_ is held. Returns false if the trace has as many marks as it can have.
 bool Recording::add_mark(uint64_t time, const std::string &text) {
   if (trace_.marks.size() == UINT16_MAX)
     return false;
@@ -170,8 +170,8 @@ bool Recording::ask_for_trigger_save() {
   return is_left;
 }
 
-/// The kernel side of a rule sends a hit a second at most, and what came while the last save was
-/// written is one.
+/// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the
+/// last save was written count as one.
 void Recording::take_hit(size_t rule) {
   const std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
   if (!hit)

@@ -49,7 +49,7 @@ Json written_of(const TraceDescription &trace) {
   return list;
 }
 
-/// What was captured and is in no file.
+/// Returns what was captured and is in no file.
 Json not_written_of(const TraceDescription &trace) {
   Json list = Json::array();
   for (size_t cpu = 0; cpu < trace.not_written.size(); cpu++)
@@ -66,7 +66,8 @@ Json account_of(const life_account &account) {
           {"involuntary_switches", account.involuntary}};
 }
 
-/// By process and tid, so that two runs of the same thing can be compared as text.
+/// Returns the threads by process and tid, so that two runs of the same thing can be compared as
+/// text.
 std::vector<const TracedThread *> in_order(const ThreadRegistry &registry) {
   std::vector<const TracedThread *> threads;
   for (const auto &[tid, thread] : registry.all())
@@ -96,7 +97,7 @@ Json peer_of(const NamedPeer &peer) {
   return json;
 }
 
-/// One element at a time: a capture of a machine can have seen millions of threads.
+/// Writes one element at a time: a capture of a machine can have seen millions of threads.
 void put_threads(const ThreadRegistry &registry, bool regions, const Put &put) {
   const std::vector<const TracedThread *> threads = in_order(registry);
   {

@@ -27,7 +27,8 @@ std::string filters_text(const Selection &selection) {
   return printable_line(fmt::format("{}", fmt::join(selection.asked, " ")));
 }
 
-/// Without a program signals end the capture, and they may come while it is being made ready.
+/// Catches the signals that end a capture without a program: they may come while it is being
+/// prepared.
 std::optional<StopSignals> stop_signals(const RecordOptions &options) {
   if (!options.command.empty())
     return std::nullopt;
@@ -128,7 +129,7 @@ void Traced::attach() {
   }
 }
 
-/// After attach(): a cgroup that is made meanwhile is chosen by the kernel side.
+/// Chooses the cgroups, after attach(): the kernel side chooses a cgroup that is made meanwhile.
 void Traced::choose_cgroups() {
   const std::vector<CgroupChoice> &choices = options_.selection.cgroups;
   if (choices.empty())

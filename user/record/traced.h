@@ -55,7 +55,7 @@ public:
   std::vector<uint32_t> ctl_pids() const;
   /// Lets the program run.
   void open_gate();
-  /// After a failure: if the program runs already, waits for its end, without tracing it.
+  /// Gives up after a failure: if the program already runs, waits for its end without tracing it.
   void give_up();
   /// Waits until the program or the processes have ended, a signal came or the time was over.
   End wait();

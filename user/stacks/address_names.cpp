@@ -20,8 +20,8 @@ namespace {
 constexpr size_t kLongestLine = 8192;         ///< bytes; the rest of it is left out
 constexpr uint64_t kMostOfAFile = 128u << 20; ///< bytes that are read
 
-/// Each line of a file, without its end, from its start. The file can be anybody's, with lines of
-/// any length. A last line without an end is left out: it may still be written.
+/// Passes on each line of a file, from its start, without its end. The file can be anybody's, with
+/// lines of any length. A last line without an end is left out: it may still be written.
 void each_line(int fd, const std::function<void(std::string_view)> &take) {
   std::string line;
   std::vector<char> part(64 * 1024);
@@ -86,7 +86,7 @@ void AddressNames::sort() {
   }
 }
 
-/// "ffffffff81000000 T _text", and "\t[module]" behind it.
+/// Reads lines such as "ffffffff81000000 T _text", with "\t[module]" behind some.
 AddressNames AddressNames::of_kernel(int kallsyms) {
   AddressNames names;
   each_line(kallsyms, [&](std::string_view line) {
@@ -119,7 +119,7 @@ void AddressNames::leave_out_doubtful() {
       entries_[n].size = 0;
 }
 
-/// "START SIZE name", the numbers in hexadecimal; a name may have blanks.
+/// Reads lines "START SIZE name" with numbers in hexadecimal. A name may have blanks.
 AddressNames AddressNames::of_process(uint32_t pid) {
   AddressNames names;
   const UniqueFd file(open(fmt::format("/tmp/perf-{}.map", pid).c_str(),

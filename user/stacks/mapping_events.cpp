@@ -54,7 +54,7 @@ int open_event(uint32_t cpu) {
   return int(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-/// Values of a report, each checked against its end.
+/// Returns a value of a report; 0 if the report ends before it.
 template <class Value> Value value_at(const uint8_t *record, size_t bytes, size_t offset) {
   Value value = {};
   if (offset + sizeof(value) <= bytes)
@@ -71,7 +71,7 @@ struct MapReport {
   uint32_t protection, flags;
 };
 
-/// Code in no file, as the kernel calls it in reports.
+/// Returns the path of a mapping. Code in no file has no path, except for the vDSO.
 std::string path_of(const char *name, size_t room) {
   const std::string path(name, strnlen(name, room));
   if (path == CallFrames::kVdso)
@@ -103,7 +103,8 @@ MappingEvents::~MappingEvents() {
     munmap(buffer.memory, (1 + kPages) * page_size());
 }
 
-/// In order of time: a process may go to another CPU between execve and what it maps then.
+/// Reads the reports in order of time: a process may go to another CPU between an execve and its
+/// first mapping.
 void MappingEvents::read(Mappings &mappings) {
   const uint64_t until = monotonic_ns();
   for (Buffer &buffer : buffers_)

@@ -125,7 +125,7 @@ private:
     named.places.front().function = jit_.find(frame.address).name;
   }
 
-  /// What the tracer itself adds to the kernel's part stands innermost.
+  /// Leaves out the innermost frames that the tracer itself adds to the kernel's part.
   void leave_out_tracer(CapturedStacks::Stack &stack) const {
     uint32_t own = 0;
     for (uint32_t n = 0; n < stack.kernel; n++) {

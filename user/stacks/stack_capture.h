@@ -20,13 +20,13 @@ namespace ovnitrace {
 /// Reads the list of `--stacks`: kernel, user, wakeup, preempt. Without kernel and user, both parts
 /// are wanted; "blocks" is both. Returns enum stack_choice. Throws Error (usage).
 uint32_t parse_stacks(const std::string &list);
-/// The list; "none" for 0.
+/// Returns the list of words; "none" for 0.
 std::string stacks_text(uint32_t choice);
 
 class StackCapture {
 public:
-  /// Before Capture::attach(), with all privileges; `capture` outlives it. `living`: processes that
-  /// are alive already are traced. Throws Error.
+  /// Opens what needs all privileges. Call it before Capture::attach(); `capture` outlives it.
+  /// `living`: processes that are already alive are traced. Throws Error.
   StackCapture(const Capture &capture, bool living);
 
   /// Starts the thread that walks stacks. Call it with all privileges.

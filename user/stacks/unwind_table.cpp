@@ -9,8 +9,7 @@ uint32_t place_of(uint64_t key, uint32_t step) {
   return uint32_t((key >> 32) + step) & (UNWIND_RULES - 1);
 }
 
-// Each store is visible no earlier than those before it: the kernel side reads a key, the rule, and
-// the key again.
+// Stores become visible in order: the kernel side reads a key, the rule, and the key again.
 void set_key(unwind_slot &slot, uint64_t key) {
   __atomic_store_n(&slot.key, key, __ATOMIC_RELEASE);
 }

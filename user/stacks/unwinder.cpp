@@ -174,7 +174,7 @@ void Unwinder::run() {
   }
 }
 
-/// A child finds the rules, and this process walks by them: so it walks as the kernel side will.
+/// Walks stacks in this process by rules that a child found, so it walks as the kernel side will.
 void Unwinder::walk(const std::vector<UnfinishedStack> &stacks) {
   std::vector<const UnfinishedStack *> questions;
   for (const UnfinishedStack &stack : stacks)

@@ -29,7 +29,8 @@ MHD_Result respond(MHD_Connection *connection, unsigned status, const std::strin
   return result;
 }
 
-/// Called when the headers of a request have come, and again when the request has.
+/// Answers a request. It is called when the headers have come, and again when the request is
+/// complete.
 MHD_Result answer(void *server, MHD_Connection *connection, const char *path, const char *method,
                   const char *, const char *, size_t *, void **seen) {
   if (method != std::string_view("GET") && method != std::string_view("HEAD"))

@@ -40,7 +40,7 @@ attr_t attribute_of(ScreenLine::Look look) {
 
 } // namespace
 
-/// SIGUSR2 saves a flight recorder.
+/// Makes the content. SIGUSR2 saves a flight recorder.
 TopScreen::TopScreen(TopView view) : content_(std::move(view), [] { kill(getpid(), SIGUSR2); }) {}
 
 TopScreen::~TopScreen() {

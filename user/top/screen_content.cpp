@@ -90,7 +90,7 @@ void ScreenContent::take(TopPart part) {
     explain();
 }
 
-/// The selection stays with its thread.
+/// Makes the table. The selection stays with its thread.
 void ScreenContent::make_table() {
   if (!part_)
     return;
@@ -101,7 +101,7 @@ void ScreenContent::make_table() {
   selected_ = std::min(selected_, std::max<size_t>(table_.lines.size(), 1) - 1);
 }
 
-/// A thread may have ended, or have done nothing in the interval.
+/// Explains the selected thread, which may have ended, or have done nothing in the interval.
 void ScreenContent::explain() {
   try {
     text_ = lines_of(explain_thread(*part_, explained_, view_.columns), view_.columns);
@@ -214,7 +214,7 @@ size_t ScreenContent::list_rows() const {
   return rows_ - std::min(rows_, used);
 }
 
-/// What changes comes first, because a terminal may have only 80 columns.
+/// Returns the title. What changes comes first, because a terminal may have only 80 columns.
 std::string ScreenContent::title(const std::string &time, uint64_t interval) const {
   return fmt::format("top  {}{}  every {}  by {}  sorted by {}{}{}", time, frozen_ ? " FROZEN" : "",
                      human_duration(interval), word_of(view_.by), view_.sort,

@@ -80,7 +80,8 @@ void end(ModelContext &ctx, const Event &event) {
   leave_cpu(ctx, event, ThreadAction::end);
 }
 
-/// A wakeup of a thread that never left its CPU, or is already woken, is not a transition.
+/// Handles a wakeup. If the thread never left its CPU, or is already woken, this is not a
+/// transition.
 void activate(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   if (is_legal(thread.state, ThreadAction::warm))

@@ -13,8 +13,9 @@ namespace ovni_model_parts {
 
 namespace {
 
-/// PRV type 6: the number of the CPU + 1, 0 for no CPU. With several hosts, numbers would repeat;
-/// then it is the position in the list of all CPUs + 1. The virtual CPU is shown as no CPU.
+/// Returns the value of PRV type 6: the number of the CPU + 1, 0 for no CPU. With several hosts,
+/// numbers would repeat, so it is the position in the list of all CPUs + 1. The virtual CPU is
+/// shown as no CPU.
 int64_t cpu_value(const System &system, uint32_t cpu) {
   if (cpu == kNone || system.cpus()[cpu].index == kNone)
     return 0;
