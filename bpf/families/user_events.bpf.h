@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Families 1, 9 and A: what the traced programs log themselves, through the probes of
+ * Logs families 1, 9 and A: what the traced programs log themselves, through the probes of
  * <ovnitrace/user_event.h>; and what FTrace_enable, FTrace_disable and FTrace_set_filter do to a
  * capture.
  *

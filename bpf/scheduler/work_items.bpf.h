@@ -11,7 +11,7 @@ const volatile bool has_work_items = false; /* the kernel has the tracepoints; s
 					     * before loading */
 
 struct work_queuer {
-	__u64 time; /* ns: when the item was queued; 0: nobody knows */
+	__u64 time; /* ns: when the item was queued; 0: not known */
 	__u32 tid;  /* who queued it; 0: an interrupt */
 	__u32 pid;
 	char comm[CAPTURE_COMM_LEN];

@@ -49,7 +49,7 @@ bool ChunkFile::next(Event &event) {
 bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
   const uint64_t begin = any_event_ ? since : tables_.begin;
   any_event_ = true;
-  // Where the file has lost records that it had, nobody knows how many are missing.
+  // If the file has lost records that it had, it is not known how many are missing.
   const bool counted = !more && input_.unwritten && input_.records >= input_.written;
   const bool nothing_lost = counted && input_.unwritten_events == 0;
   const bool gap =

@@ -59,7 +59,7 @@ struct CpuSpan {
   bool counted = true; ///< dark: how many events are missing is known
 };
 
-/// Returns whether a blackout_start is of missing records, and nobody knows how many events they
+/// Returns whether a blackout_start is of missing records, and it is not known how many events they
 /// had.
 constexpr bool loses_uncounted(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_MISSING && event.par2 == 0;

@@ -21,7 +21,7 @@ struct WaitSum {
   /// The waiting thread, index into Catalog::threads; in sums over threads one of the host.
   uint32_t thread = 0;
   WaitKind kind = WaitKind::not_known;
-  Culprit holder = {}; ///< had the CPU
+  Culprit holder = {}; ///< ran on the CPU
   uint64_t ns = 0;
 };
 

@@ -160,7 +160,7 @@ struct quota_timers {
 enum stack_choice {
 	STACKS_KERNEL = 1,  /* the kernel's part */
 	STACKS_USER = 2,    /* the program's part */
-	STACKS_WAKEUP = 4,  /* of who wakes, too */
+	STACKS_WAKEUP = 4,  /* the waker's, too */
 	STACKS_PREEMPT = 8, /* also of threads that leave their CPU while they could run */
 };
 

@@ -137,7 +137,7 @@ enum ftrace_code {
 	FTrace_EXT_state =
 		0xAC, /* (context, as EXT_snapshot): its state, for who lacks what is before */
 	FTrace_EXT_stack = 0xBC, /* (context, number of the stack with which it leaves its CPU) */
-	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of who wakes it) */
+	FTrace_EXT_waker_stack = 0xCC, /* (context, number of the stack of its waker) */
 	FTrace_EXT_affinity = 0xDC,    /* (context, ftrace_affinity_*): CPUs that it may use */
 	FTrace_EXT_switch = 0xEC, /* (context, FTRACE_SWITCH_*): it leaves its CPU to another one */
 	FTrace_EXT_wake_switch = 0xFC, /* the same, which it has woken (FTRACE_WAKE_SWITCH_*) */
@@ -169,7 +169,7 @@ enum ftrace_code {
 	FTrace_EXT_idle_start = 0x0E, /* (-, number of the idle state that the CPU enters) */
 	FTrace_EXT_idle_end = 0x1E,   /* (-, -): the CPU has left it */
 	FTrace_EXT_frequency = 0x2E,  /* (CPU, kHz that it runs at from now on) */
-	FTrace_EXT_steal = 0x3E,      /* (-, us that the CPU was robbed of since the last look) */
+	FTrace_EXT_steal = 0x3E,      /* (-, us that the hypervisor took since the last reading) */
 
 	FTrace_EVT_next_chunk = 0xFF, /* the chunk ends here and goes on in the linked one */
 };
@@ -221,7 +221,7 @@ enum FTrace_fire_event {
  * that runs instead (0: the idle task). Values are never renumbered. */
 enum ftrace_offcpu_reason {
 	FTRACE_OFFCPU_YIELDED = 0,   /* runnable, gave the CPU up */
-	FTRACE_OFFCPU_PREEMPTED = 1, /* runnable, robbed of it */
+	FTRACE_OFFCPU_PREEMPTED = 1, /* runnable, preempted */
 	FTRACE_OFFCPU_SLEEP = 2,     /* S: interruptible sleep */
 	FTRACE_OFFCPU_DISK = 3,	     /* D: uninterruptible sleep */
 	FTRACE_OFFCPU_STOPPED = 4,   /* T: by a signal */

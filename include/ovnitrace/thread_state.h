@@ -11,7 +11,7 @@ enum ovni_thread_state {
 	OVNI_THREAD_RUNNING = 1,
 	OVNI_THREAD_PAUSED = 2,
 	OVNI_THREAD_DEAD = 3,
-	OVNI_THREAD_COOLING = 4, /* robbed of its CPU, or gave it up, while runnable */
+	OVNI_THREAD_COOLING = 4, /* lost its CPU, or gave it up, while runnable */
 	OVNI_THREAD_WARMING = 5, /* woken, and waits for a CPU */
 	OVNI_THREAD_STATES = 6,	 /* how many */
 };

@@ -54,7 +54,7 @@ private:
     auto operator<=>(const Moment &) const = default;
     uint32_t cpu() const { return uint32_t(place >> kPlaceShift); }
   };
-  /// As its last event of each kind says, wherever that was logged.
+  /// A thread as its last event of each kind describes it, wherever that was logged.
   struct Thread : ThreadIdentity {
     uint16_t cpu = FTRACE_SNAPSHOT_NO_CPU; ///< since `placed`
     uint16_t moved_to = 0;

@@ -105,7 +105,7 @@ void Controller::attach(const std::string &program, const Identity &identity,
 
 void Controller::begin_living() {
   programs_.begin_living();
-  // Until there are no new ones: one that is not probed yet forks others that are not either.
+  // Repeats until there are no new processes: one without probes may fork others without.
   for (bool more = true; more;) {
     more = false;
     for (const auto &[tid, pid] : programs_.threads()) {

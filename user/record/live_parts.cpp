@@ -24,7 +24,7 @@ namespace {
 /// that much later than its interval ends.
 constexpr uint64_t kLag = 300'000'000; // ns
 
-/// Before its interval, a part has what began the waits that end in it.
+/// A part starts this much before its interval, so it has the starts of waits that end in it.
 constexpr uint64_t kLeastHistory = 2'000'000'000; // ns
 
 } // namespace

@@ -76,7 +76,8 @@ public:
       : slot_(std::move(slot)), unwind_(std::move(unwind)), depth_(depth), mappings_(mappings) {}
 
   uint32_t number(const SchedTransition &record) override;
-  /// On the thread of number(), before the stacks that were taken meanwhile.
+  /// Learns new mappings. Call it on the thread of number(), before the stacks that were taken
+  /// meanwhile.
   void learn(MappingEvents &events);
   /// Keeps a stack that the kernel side could not walk, until number() is asked for it.
   void keep(const stack_copy &copy);
