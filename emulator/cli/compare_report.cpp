@@ -2,6 +2,7 @@
 #include "emulator/cli/compare_report.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/measure_runs.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/trace_time.h"
@@ -34,11 +35,7 @@ Against compare_with(const std::string &trace, const AgainstArguments &against,
       throw Error("--against compares two trace directories, but " + path + " is not one",
                   kExitUsage);
   Against result;
-  const auto run_of = [&](const std::string &path) {
-    return measure(path, about_trace(path), query, reopener(path, sink, 0), result.runs.names, {});
-  };
-  result.runs.a.push_back(run_of(trace));
-  result.runs.b.push_back(run_of(against.trace));
+  result.runs = measure_runs({{trace}, {against.trace}, {}}, query, sink);
   result.comparison = compare(result.runs);
   const RunTimes &a = result.runs.a.front(), &b = result.runs.b.front();
   result.shift = against.mark.empty() ? int64_t(a.from) - int64_t(b.from)

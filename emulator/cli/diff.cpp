@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/cut_options.h"
+#include "emulator/cli/measure_runs.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/shared_options.h"
@@ -30,31 +31,24 @@ constexpr int kExitGate = 4; ///< a gate has failed
 constexpr size_t kLines = 10;
 
 struct Arguments {
-  std::vector<std::string> a; ///< traces; without `b`, the second one is that of B
-  std::vector<std::string> b;
+  ComparedTraces traces; ///< without `b`, the second one of `a` is that of B
   RunQuery query;
-  std::vector<std::string> matches;
   std::vector<std::string> gates;
   bool json = false;
   std::string to;      ///< format; empty: the report
   size_t top = kLines; ///< of a table
 };
 
-Renames renames_of(const Arguments &arguments) {
-  Renames renames;
-  for (const std::string &match : arguments.matches)
-    renames.push_back(parse_rename(match));
-  return renames;
-}
-
 void write_folded(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter &out) {
+  const ComparedTraces &traces = arguments.traces;
+  const Renames renames = renames_of(traces);
   FoldedDiff diff;
   Cut cut;
   cut.comms = arguments.query.comms;
-  for (const std::vector<std::string> *side : {&arguments.a, &arguments.b})
+  for (const std::vector<std::string> *side : {&traces.a, &traces.b})
     for (const std::string &trace : *side)
-      diff.add(side == &arguments.b, *open_trace({{trace}}, sink), about_trace(trace), cut, sink,
-               side == &arguments.a ? renames_of(arguments) : Renames());
+      diff.add(side == &traces.b, *open_trace({{trace}}, sink), about_trace(trace), cut, sink,
+               side == &traces.a ? renames : Renames());
   diff.lines([&](std::string_view line) {
     out.write(line);
     out.write("\n");
@@ -66,16 +60,7 @@ bool write_report(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
   std::vector<Gate> gates;
   for (const std::string &gate : arguments.gates)
     gates.push_back(parse_gate(gate));
-  const Renames renames = renames_of(arguments);
-  ComparedRuns runs;
-  const auto add = [&](std::vector<RunTimes> &side, const std::string &trace, const Renames &with) {
-    side.push_back(measure(trace, about_trace(trace), arguments.query, reopener(trace, sink, 0),
-                           runs.names, with));
-  };
-  for (const std::string &trace : arguments.a)
-    add(runs.a, trace, renames);
-  for (const std::string &trace : arguments.b)
-    add(runs.b, trace, {});
+  const ComparedRuns runs = measure_runs(arguments.traces, arguments.query, sink);
   const Comparison comparison = compare(runs);
   std::vector<GateResult> results;
   for (const Gate &gate : gates)
@@ -90,11 +75,12 @@ bool write_report(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
 }
 
 int diff(Arguments arguments) {
-  if (arguments.b.empty() && arguments.a.size() == 2) {
-    arguments.b = {arguments.a.back()};
-    arguments.a.pop_back();
+  ComparedTraces &traces = arguments.traces;
+  if (traces.b.empty() && traces.a.size() == 2) {
+    traces.b = {traces.a.back()};
+    traces.a.pop_back();
   }
-  if (arguments.b.empty())
+  if (traces.b.empty())
     throw Error("give two traces, A B, or several runs of each, A1 A2 A3 -- B1 B2 B3", kExitUsage);
   if (!arguments.to.empty() &&
       (arguments.json || !arguments.gates.empty() || arguments.query.section))
@@ -123,7 +109,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
                 "       ovnitrace diff [OPTIONS] A1 A2... -- B1 B2...");
   command
       .add_option(
-          "TRACE", arguments->a,
+          "TRACE", arguments->traces.a,
           "Trace directories or FTrace files: A and B, or the runs of A (those of B follow --)")
       .required();
   command
@@ -133,12 +119,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
   add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the main thread if it has this name, otherwise of the thread that ran longest");
-  command
-      .add_option("--match", arguments->matches,
-                  "Treat threads or processes named OLD in A as those named NEW in B; can be given "
-                  "several times")
-      .type_name("OLD=NEW")
-      .allow_extra_args(false);
+  add_match(command, arguments->traces.matches);
   command
       .add_option("--gate", arguments->gates,
                   "Exit with status 4 if a limit is exceeded, as in 'wait.p99<+10%' "
@@ -175,7 +156,7 @@ Examples:
   ovnitrace diff before after --gate 'wall<+5%' --gate 'wait.p99<+10%'
   ovnitrace diff before after --to folded | flamegraph.pl --countname ns > change.svg)");
   command.callback([arguments, after] {
-    arguments->b = after;
+    arguments->traces.b = after;
     return diff(*arguments);
   });
 }

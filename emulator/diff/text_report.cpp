@@ -134,6 +134,8 @@ std::string partners_text(const Comparison &comparison, const Names &names) {
     text += "Only in A: " + list_of(comparison.only_a, names) + "\n";
   if (!comparison.only_b.empty())
     text += "Only in B: " + list_of(comparison.only_b, names) + "\n";
+  if (!comparison.only_a.empty() && !comparison.only_b.empty())
+    text += "--match OLD=NEW matches threads or processes that have another name in B.\n";
   return text.empty() ? "" : "\n" + text;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 namespace ovnitrace::test {
@@ -202,10 +203,30 @@ TEST_F(Stat, AlternatesTwoCommandsAndComparesThem) {
   EXPECT_TRUE(names_in(scratch()).empty());
 }
 
+TEST_F(Stat, ProgramsWithOtherNamesAreCompared) {
+  const std::string before = path("app-old"), after = path("app-new");
+  std::filesystem::copy_file(installed("planted"), before);
+  std::filesystem::copy_file(installed("planted"), after);
+  const auto compared = [&](const std::vector<std::string> &options, const std::string &command) {
+    std::vector<std::string> argv = {"-r", "1", "--json", "-o", "-", "--against", command};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.insert(argv.end(), {"--", before, "worker", "5"});
+    return nlohmann::json::parse(run(stat(argv)).out);
+  };
+  const nlohmann::json direct = compared({}, after + " worker 9");
+  EXPECT_TRUE(direct["only_in_a"].empty()) << direct;
+  EXPECT_TRUE(direct["only_in_b"].empty()) << direct;
+  const std::string in_shell = "sh -c '" + after + " worker 9; exit'";
+  EXPECT_NE(compared({}, in_shell)["only_in_b"], nlohmann::json::array());
+  const nlohmann::json matched = compared({"--match", "app-old=app-new"}, in_shell);
+  EXPECT_EQ(matched["only_in_b"], nlohmann::json({"sh"}));
+}
+
 TEST_F(Stat, RefusesRepeatsWithoutAProgramOrWithABadCommand) {
   EXPECT_EQ(run(stat({"-r", "2"})).status(), 2);
   EXPECT_EQ(run(stat({"-r", "0", "--", "true"})).status(), 2);
   EXPECT_EQ(run(stat({"--against", "true", "--", "true"})).status(), 2);
+  EXPECT_EQ(run(stat({"-r", "2", "--match", "a=b", "--", "true"})).status(), 2);
   for (const char *command : {"a | b", "", "$(id)", "'open"})
     EXPECT_EQ(run(stat({"-r", "2", "--against", command, "--", "true"})).status(), 2) << command;
   EXPECT_EQ(run(stat({"-r", "2", "--", "/no/such"})).status(), 127);

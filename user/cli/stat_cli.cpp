@@ -4,10 +4,10 @@
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/measure_runs.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/terminal.h"
-#include "emulator/cli/trace_inputs.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/diff/diff_report.h"
 #include "emulator/diff/repeat_report.h"
@@ -41,6 +41,7 @@ struct Arguments {
   RecordArguments record;
   uint32_t repeat = 0; ///< 0: once, with a summary
   std::string against; ///< another command; empty: none
+  std::vector<std::string> matches;
   bool json = false, force = false;
   size_t top = 10;    ///< threads in the table
   std::string output; ///< file; empty: stderr
@@ -132,14 +133,14 @@ int stat_repeated(const Arguments &arguments) {
   ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
   options.quiet = true;
   int status = 0;
-  std::vector<std::string> traces;
+  ComparedTraces traces{.a = {}, .b = {}, .matches = arguments.matches};
   for (uint32_t run = 0; run < arguments.repeat; run++) {
     if (isatty(STDERR_FILENO))
       print("run {} of {}", run + 1, arguments.repeat);
     for (const std::vector<std::string> &command : commands) {
       options.command = command;
-      options.directory = scratch.path() + "/" + std::to_string(traces.size());
-      traces.push_back(options.directory);
+      options.directory = scratch.path() + "/" + std::to_string(traces.a.size() + traces.b.size());
+      (&command == &commands.front() ? traces.a : traces.b).push_back(options.directory);
       const RepeatedResult result = record_apart(options);
       if (!result.missing.empty())
         print("run {}: {}", run + 1, result.missing);
@@ -150,12 +151,7 @@ int stat_repeated(const Arguments &arguments) {
   scratch.remove_on_signal();
   Warnings warnings;
   const ProgressBar progress;
-  ComparedRuns runs;
-  for (size_t n = 0; n < traces.size(); n++)
-    (n % commands.size() ? runs.b : runs.a)
-        .push_back(measure(traces[n], about_trace(traces[n]), {}, reopener(traces[n], warnings, 0),
-                           runs.names, {}));
-  print_runs(runs, arguments);
+  print_runs(measure_runs(traces, {}, warnings), arguments);
   warnings.finish();
   return status;
 }
@@ -211,6 +207,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
       .type_name("COMMAND")
       .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
       .needs("--repeat");
+  add_match(stat_app, arguments->matches).needs("--against");
   add_force(stat_app, arguments->force);
   stat_app.add_flag(
       kQuiet.names, arguments->record.options.quiet,

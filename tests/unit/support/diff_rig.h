@@ -29,15 +29,15 @@ inline RunTimes measured(const std::string &path, Names &names, const RunQuery &
 
 class DiffRig : public ::testing::Test {
 protected:
-  /// Makes a trace of a program `app` (tid 11), which `write` fills. Returns its path.
-  std::string trace(const std::function<void(TraceBuilder &)> &write,
-                    const std::string &more = "") {
+  /// Makes a trace of a program (tid 11), which `write` fills. Returns its path.
+  std::string trace(const std::function<void(TraceBuilder &)> &write, const std::string &more = "",
+                    const std::string &command = R"(["app"])") {
     const std::string path = dir / std::to_string(++traces_);
     std::filesystem::create_directory(path);
     TraceBuilder builder(path);
-    builder.json(R"({"version": 1, "machine": "x86_64", "all_threads": true, "command": ["app"],
-                     "program_pid": 11)" +
-                 more + "}");
+    builder.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                     "program_pid": 11, "command": )" +
+                 command + more + "}");
     write(builder);
     builder.write();
     return path;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/cli/measure_runs.h"
+
+#include "emulator/cli/trace_inputs.h"
+#include "emulator/core/program_threads.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace ovnitrace {
+
+namespace {
+
+/// The program that all runs of a side ran, and the names in its first run.
+struct Program {
+  std::string name; ///< folded; empty: none, or not known
+  std::set<std::string> names;
+};
+
+/// Returns the name of the file that all runs of a side ran. Empty: none, or several ones.
+std::string file_of(const std::vector<std::string> &traces) {
+  std::set<std::string> files;
+  for (const std::string &trace : traces) {
+    const std::vector<std::string> command = about_trace(trace).command;
+    files.insert(command.empty() ? "" : std::filesystem::path(command.front()).filename().string());
+  }
+  return files.size() == 1 ? *files.begin() : "";
+}
+
+Program program_of(const std::string &trace) {
+  NoDiagnostics reported_when_measured;
+  const std::unique_ptr<EventSource> source = open_trace({{trace}}, reported_when_measured);
+  const Catalog &catalog = source->catalog();
+  Program program;
+  for (const ThreadInfo &thread : catalog.threads)
+    program.names.insert(fold_digits(thread.name));
+  if (const uint32_t main = started_thread(about_trace(trace), catalog); main != kNone)
+    program.name = fold_digits(catalog.threads[main].name);
+  return program;
+}
+
+} // namespace
+
+Option add_match(App command, std::vector<std::string> &matches) {
+  return command
+      .add_option("--match", matches,
+                  "Treat threads or processes named OLD in A as those named NEW in B; can be given "
+                  "several times")
+      .type_name("OLD=NEW")
+      .allow_extra_args(false);
+}
+
+Renames renames_of(const ComparedTraces &traces) {
+  Renames renames;
+  for (const std::string &match : traces.matches)
+    renames.push_back(parse_rename(match));
+  const std::string file_a = file_of(traces.a), file_b = file_of(traces.b);
+  if (file_a.empty() || file_b.empty() || file_a == file_b)
+    return renames;
+  const Program a = program_of(traces.a.front()), b = program_of(traces.b.front());
+  if (!a.name.empty() && !b.name.empty() && !a.names.contains(b.name) && !b.names.contains(a.name))
+    renames.emplace_back(a.name, b.name);
+  return renames;
+}
+
+ComparedRuns measure_runs(const ComparedTraces &traces, const RunQuery &query,
+                          DiagnosticSink &sink) {
+  const Renames renames = renames_of(traces);
+  ComparedRuns runs;
+  const auto measure_run = [&](const std::string &trace, const Renames &with) {
+    return measure(trace, about_trace(trace), query, reopener(trace, sink, 0), runs.names, with);
+  };
+  for (const std::string &trace : traces.a)
+    runs.a.push_back(measure_run(trace, renames));
+  for (const std::string &trace : traces.b)
+    runs.b.push_back(measure_run(trace, {}));
+  return runs;
+}
+
+} // namespace ovnitrace
