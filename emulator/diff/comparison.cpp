@@ -130,13 +130,20 @@ constexpr uint64_t kSmall = 100; ///< causes of less than this part of the whole
 
 /// Marks what is shown. If the whole is shown to differ, each cause is judged alone. If it is not,
 /// so many causes are judged that one could differ by chance: the level is divided among them.
-void judge(std::vector<Change *> changes, const Change &whole) {
+/// Returns how many runs of each side that level takes; 0: there are enough, or nothing is judged.
+size_t judge(std::vector<Change *> changes, const Change &whole, const ComparedRuns &runs) {
   const uint64_t least = std::max(whole.a, whole.b) / kSmall;
   std::erase_if(changes,
                 [&](const Change *one) { return !one->shift || std::max(one->a, one->b) < least; });
   const double level = kLevel / (whole.shown ? 1.0 : double(std::max<size_t>(changes.size(), 1)));
   for (Change *one : changes)
     one->shown = one->shift->p <= level;
+  if (changes.empty() || least_p(runs.a.size(), runs.b.size()) <= level)
+    return 0;
+  size_t enough = 1;
+  while (least_p(enough, enough) > level)
+    enough++;
+  return enough;
 }
 
 Side paths_of(const Runs &runs) {
@@ -206,7 +213,7 @@ Comparison compare(const ComparedRuns &runs) {
   std::vector<Change *> of_path, of_groups;
   for (CauseChange &one : all.causes)
     of_path.push_back(&one.change);
-  judge(of_path, all.wall);
+  all.runs_for_cause = judge(of_path, all.wall, runs);
 
   const std::set<std::string> in_a = groups_of(a), in_b = groups_of(b);
   std::set_difference(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(),
@@ -228,7 +235,7 @@ Comparison compare(const ComparedRuns &runs) {
     for (CauseChange &one : group.causes)
       of_groups.push_back(&one.change);
   }
-  judge(of_groups, all.wall);
+  all.runs_for_group = judge(of_groups, all.wall, runs);
   std::stable_sort(all.groups.begin(), all.groups.end(),
                    [](const GroupChange &x, const GroupChange &y) {
                      const auto most = [](const GroupChange &group) {

@@ -46,7 +46,10 @@ struct GroupChange {
 /// runs by wall time. They are rounded so that the sums close to the nanosecond.
 struct Comparison {
   bool tested = false; ///< several runs, enough to show a difference
-  bool parts = false;  ///< RunTimes::part of any run: how long they are says nothing
+  /// Runs of each side that it takes at least to show a cause, or a time of a group. 0: there are
+  /// enough.
+  size_t runs_for_cause = 0, runs_for_group = 0;
+  bool parts = false; ///< RunTimes::part of any run: how long they are says nothing
   Change wall;
   std::vector<CauseChange> causes;         ///< of the critical paths: adds up to `wall`
   std::vector<GroupChange> groups;         ///< the largest change of a cause first

@@ -118,6 +118,15 @@ std::string list_of(const std::vector<Part> &parts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// Returns whether more runs could show what these cannot.
+std::string more_runs(const Comparison &comparison) {
+  const size_t needed = std::max(comparison.runs_for_cause, comparison.runs_for_group);
+  if (!needed)
+    return "";
+  return fmt::format(" So few runs cannot show a single {}: that takes at least {} against {}.",
+                     comparison.runs_for_cause ? "cause" : "line of THREADS", needed, needed);
+}
+
 } // namespace
 
 std::string signed_duration(int64_t ns) {
@@ -164,12 +173,12 @@ std::string verdict(const Comparison &comparison, const ComparedRuns &runs) {
     return human_duration(uint64_t(median(std::move(values))));
   };
   const Shift &shift = *comparison.wall.shift;
-  return fmt::format("{}: median {} against {}; shift {}, {:.0f} % interval {} to {}, "
-                     "Mann-Whitney p = {:.2g}.",
-                     counts, wall(runs.a), wall(runs.b),
-                     signed_duration(std::llround(shift.estimate)), 100 * (1 - kLevel),
-                     signed_duration(std::llround(shift.interval->first)),
-                     signed_duration(std::llround(shift.interval->second)), shift.p);
+  return fmt::format(
+      "{}: median {} against {}; shift {}, {:.0f} % interval {} to {}, "
+      "Mann-Whitney p = {:.2g}.{}",
+      counts, wall(runs.a), wall(runs.b), signed_duration(std::llround(shift.estimate)),
+      100 * (1 - kLevel), signed_duration(std::llround(shift.interval->first)),
+      signed_duration(std::llround(shift.interval->second)), shift.p, more_runs(comparison));
 }
 
 } // namespace ovnitrace

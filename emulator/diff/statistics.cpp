@@ -92,6 +92,13 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
+double least_p(size_t first, size_t second) {
+  double ways = 1;
+  for (size_t n = 1; n <= first; n++)
+    ways *= double(second + n) / double(n);
+  return (first == second ? 2 : 1) / ways; // with equal sizes, the opposite is as far
+}
+
 RankTest::RankTest(size_t first, size_t second)
     : first_(first), second_(second), outside_(count_outside(first, second)) {}
 

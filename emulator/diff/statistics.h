@@ -15,6 +15,9 @@ inline constexpr double kLevel = 0.01;
 /// Returns the median. REQUIRES: there is a value.
 double median(std::vector<double> values);
 
+/// Returns the smallest p that samples of these sizes can have, with equal values or without.
+double least_p(size_t first, size_t second);
+
 /// What two samples say about the distance between what they were drawn from.
 struct Shift {
   double estimate = 0; ///< Hodges-Lehmann: the median of all differences, second less first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which runs, causes and groups `ovnitrace diff` compares, and which differences it takes as shown.
 #include "emulator/diff/comparison.h"
+#include "emulator/diff/sentence.h"
 
 #include <gtest/gtest.h>
 
@@ -83,6 +84,37 @@ TEST_F(Compare, CausesAreSortedByTheirChangeThenBySize) {
   for (const CauseChange &one : compare(runs).causes)
     calls.push_back(one.cause.call);
   EXPECT_EQ(calls, (std::vector<std::string>{"shrinks", "new", "", "large", "small"}));
+}
+
+TEST_F(Compare, TooFewRunsToShowACauseAreSaidSo) {
+  const auto compare_runs = [&](size_t count, const std::map<std::string, uint64_t> &more) {
+    runs.a.clear();
+    runs.b.clear();
+    for (size_t n = 0; n < count; n++) { // no wall time is shown to differ
+      std::map<std::string, uint64_t> a = more, b = more;
+      a["x"] = 500;
+      b["x"] = 1000;
+      runs.a.push_back(run(1000 + n, a));
+      runs.b.push_back(run(500 + n, b));
+    }
+    return compare(runs);
+  };
+  const auto says = [&](const Comparison &all, const std::string &end) {
+    return verdict(all, runs).ends_with(end);
+  };
+  const Comparison five = compare_runs(5, {{"y", 300}}), six = compare_runs(6, {{"y", 300}});
+  EXPECT_FALSE(five.causes.front().change.shown) << "1 % for three causes together";
+  EXPECT_TRUE(six.causes.front().change.shown);
+  EXPECT_TRUE(says(six, "p = 1.")) << verdict(six, runs);
+  compare_runs(5, {});
+  EXPECT_TRUE(says(five, " So few runs cannot show a single cause: that takes at least 6 against "
+                         "6."))
+      << verdict(five, runs);
+  const Comparison four_causes = compare_runs(6, {{"y", 300}, {"z", 300}});
+  EXPECT_TRUE(four_causes.causes.front().change.shown);
+  EXPECT_TRUE(says(four_causes, " So few runs cannot show a single line of THREADS: that takes at "
+                                "least 7 against 7."))
+      << verdict(four_causes, runs);
 }
 
 TEST_F(Compare, ACauseOfLessThanAHundredthIsNotJudged) {

@@ -136,5 +136,12 @@ TEST(DiffStatistics, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddle) {
   EXPECT_EQ(median({9, 1, 5}), 5);
 }
 
+TEST(DiffStatistics, NoSamplesHaveASmallerPThanTheSmallest) {
+  for (size_t first = 1; first <= 6; first++)
+    for (size_t second = 1; second <= 6; second++)
+      EXPECT_NEAR(least_p(first, second), brute_p(Values(first, 1), Values(second, 2)), 1e-12)
+          << first << " " << second;
+}
+
 } // namespace
 } // namespace ovnitrace
