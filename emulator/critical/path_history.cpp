@@ -196,6 +196,8 @@ uint32_t HistoryRecorder::longest_running(const std::vector<uint8_t> &kept) cons
 void HistoryRecorder::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
   if (change.from == change.to && is_waiting(change.to) && change.cpu != change.old_cpu)
     note_move(thread, change, time);
+  if (is_waiting(change.from) && change.old_cpu == kNone && change.to == ThreadState::Running)
+    moved_.try_emplace(thread, Moved{change.cpu, 0}); // a new thread: only this says where
   if (change.from == ThreadState::Running && change.old_cpu != kNone)
     leave(change.old_cpu, time);
   if (change.to == ThreadState::Running && change.cpu != kNone)

@@ -109,7 +109,7 @@ private:
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   uint32_t wakeup_device_ = kNone;
   std::map<uint32_t, OpenSection> open_; ///< by thread
-  /// A thread that waits, and was moved: to which CPU, and when.
+  /// A thread that waits, and was moved: to which CPU, and when; 0: it was there all the time.
   struct Moved {
     uint32_t cpu;
     uint64_t time; ///< ns

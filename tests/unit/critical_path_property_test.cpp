@@ -69,7 +69,7 @@ private:
       else if (part.doing == Doing::ended)
         say(p, "ended", start, end);
       else if (part.doing == Doing::waiting)
-        wait(p, part, start, end);
+        wait(p, cpu_of(player, part), start, end);
       else if (part.woken_by == WokenBy::thread && end == part.to &&
                last_ran(part.waker, end) > start)
         woken_by(p, part.waker, start, end);
@@ -95,10 +95,16 @@ private:
       say(p, "waiting", made, end);
   }
 
+  /// Returns where a thread waits: a new one, where it then runs.
+  static int cpu_of(const ThreadPlay::Player &player, const ThreadPlay::Part &wait) {
+    const bool is_new = &wait == &player.life.front() && player.life.size() > 1;
+    return is_new && wait.cpu < 0 ? player.life[1].cpu : wait.cpu;
+  }
+
   /// Lists the threads that held the CPU where it waited, ns by ns.
-  void wait(int p, const ThreadPlay::Part &part, uint64_t start, uint64_t end) {
+  void wait(int p, int cpu, uint64_t start, uint64_t end) {
     for (uint64_t at = start; at < end; at++)
-      say(p, "waiting", at, at + 1, holder(part.cpu, at));
+      say(p, "waiting", at, at + 1, holder(cpu, at));
   }
 
   /// The tid of who ran there, or who was said to follow the one that ran last; -1: nobody knows.

@@ -326,6 +326,15 @@ TEST_F(PathOf, SectionsThatAreNestedTooDeepAreLeftOutWithTheirEnds) {
   EXPECT_EQ(sections[511].to, 1088u);
 }
 
+/// As `why` says: only the first run of a new thread tells the CPU for which it waited.
+TEST_F(PathOf, ANewThreadWaitsBehindTheHolderOfTheCpuThatItGets) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 12, 11, "b", 200).id(3, 33, 33, "c");
+  cpu.snapshot(1, 1, 0).at(100).start().at(200).create(2, 12).activate_new(2, 11);
+  cpu.at(250).sleep(1, 33).dispatch(3).at(300).sleep(3, 12).dispatch(2).at(400).stop();
+  EXPECT_EQ(path({12, {}}), (Texts{"11 running 100-200", "12 waiting 200-250 peer=11",
+                                   "12 waiting 250-300 peer=33", "12 running 300-400"}));
+}
+
 /// Rows are by process: that of the later thread is the first.
 TEST_F(PathOf, ATidThatWasUsedAgainIsTheLastThread) {
   auto &cpu = trace.cpu(0).at(50).id(1, 500, 500, "first").id(2, 500, 400, "second", 300);
