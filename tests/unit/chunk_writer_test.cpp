@@ -56,6 +56,7 @@ TEST(ChunkWriter, ReportsASwitchAsBothItsHalves) {
       {FTrace_EVT_task_sleep, 12, 300, 0 | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT},
       {FTrace_EVT_task_dispatch, 11, 400, 121},
       {FTrace_EVT_task_end, 11, 500, 11},
+      {FTrace_EXT_holder, 0, 500, 99}, // the record of an end does not name the next thread
   };
   EXPECT_EQ(read_all(list), expected);
   EXPECT_EQ(list.chunks[0].cpu, 3u);

@@ -111,7 +111,7 @@ void add_events(const Switch &s, bool next_has_row, std::vector<Happened> &event
                       can_run ? uint16_t(0) : s.call});
   if (s.next_traced)
     events.push_back({s.time, "gets", s.next, 0, s.priority, 0});
-  else if (!s.prev_traced) // a thread of the trace waits for this CPU
+  else if (!s.prev_traced || s.reason == FTRACE_OFFCPU_DEAD) // an end does not name the next one
     events.push_back({s.time, "has the CPU", 0, 0, s.next, 0});
 }
 

@@ -71,9 +71,10 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
     put_stack(FTrace_EXT_stack, SCHED_STACK_OF_PREV, prev_context, time);
     put_off_cpu(record, prev_context, parts);
   }
-  if (!leaves && !next && !is_known)
+  const bool names_next = leaves && parts.reason != FTRACE_OFFCPU_DEAD;
+  if (!next && !is_known && !names_next)
     put(FTrace_EXT_holder, uint16_t(cpu_), time, tid_b(word));
-  if (next_context && (!leaves || parts.reason == FTRACE_OFFCPU_DEAD))
+  if (next_context && !names_next)
     put(FTrace_EVT_task_dispatch, next_context, time, parts.priority);
   running_ = next;
   known_early_ = false;

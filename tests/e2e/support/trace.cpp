@@ -114,15 +114,22 @@ std::map<uint32_t, std::vector<DumpEvent>> by_thread(const std::vector<DumpEvent
 
 uint64_t count_transitions(const std::vector<DumpEvent> &events) {
   uint64_t count = 0;
-  std::map<int, uint64_t> left_at; // by CPU, the time at which a thread left it last
+  // By CPU: the times at which a thread left it last, and ended there last.
+  std::map<int, uint64_t> left_at, ended_at;
+  const auto is_at = [](const std::map<int, uint64_t> &last, const DumpEvent &event) {
+    const auto at = last.find(event.cpu);
+    return at != last.end() && at->second == event.time;
+  };
   for (const DumpEvent &event : events) {
     if (event.leaves_cpu())
       left_at[event.cpu] = event.time;
-    const bool same_switch =
-        event.takes_cpu() && left_at.contains(event.cpu) && left_at[event.cpu] == event.time;
-    count += event.leaves_cpu() || (event.takes_cpu() && !same_switch) ||
+    if (event.event == "task_end")
+      ended_at[event.cpu] = event.time;
+    const bool same_switch = is_at(event.takes_cpu() ? left_at : ended_at, event);
+    count += event.leaves_cpu() ||
+             ((event.takes_cpu() || event.event == "EXT_holder") && !same_switch) ||
              event.event == "task_activate" || event.event == "EXT_migrate" ||
-             event.event == "EXT_refill" || event.event == "EXT_holder" ||
+             event.event == "EXT_refill" ||
              event.event == "EXT_work"; // EXT_work_age is of the same record
   }
   return count;
