@@ -135,7 +135,7 @@ std::string Metrics::text() const {
       text.sample(group + "," + label("cause", kIdleCauses[cause].word),
                   seconds(counts.idle.ns[cause]));
   });
-  text.start("cpu_busy_seconds_total", "counter", "Time in which a CPU ran a thread.");
+  text.start("cpu_busy_seconds_total", "counter", "Time in which a CPU ran a recorded thread.");
   for (const auto &[cpu, ns] : busy_)
     text.sample(label("cpu", std::to_string(cpu)), seconds(ns));
   text.start("observed_seconds_total", "counter", "Time that these metrics are about.");

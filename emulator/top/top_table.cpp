@@ -107,8 +107,9 @@ private:
   size_t left_;
 };
 
-/// Returns "CPUs 67 % busy (98, 36)": the share of each CPU, unless there are many.
-std::string cpus_text(const Summary &summary, uint64_t length) {
+/// Returns "2 CPUs 67 % busy (98, 36)", with the share of each one unless there are many. If other
+/// threads ran, too, without being recorded: "used 67 % of 2 CPUs (98, 36)".
+std::string cpus_text(const Summary &summary, uint64_t length, bool all_threads) {
   uint64_t busy = 0;
   std::string each;
   for (const CpuSummary &cpu : summary.cpus) {
@@ -117,9 +118,11 @@ std::string cpus_text(const Summary &summary, uint64_t length) {
                         length ? 100 * double(cpu.busy) / double(length) : 0);
   }
   const size_t count = summary.cpus.size();
-  return fmt::format("{} {:.0f} % busy{}", human_count(count, "CPU", "CPUs"),
-                     length && count ? 100 * double(busy) / double(length * count) : 0,
-                     count > 1 && count <= kMostCpuShares ? " (" + each + ")" : "");
+  const std::string cpus = human_count(count, "CPU", "CPUs");
+  const double percent = length && count ? 100 * double(busy) / double(length * count) : 0;
+  return (all_threads ? fmt::format("{} {:.0f} % busy", cpus, percent)
+                      : fmt::format("used {:.0f} % of {}", percent, cpus)) +
+         (count > 1 && count <= kMostCpuShares ? " (" + each + ")" : "");
 }
 
 std::vector<std::string> head_lines(const TopPart &part) {
@@ -136,7 +139,8 @@ std::vector<std::string> head_lines(const TopPart &part) {
     idle += times.total() - times[IdleCause::affinity];
   }
   return {fmt::format("{}   {}   {} switches/s   {}", human_count(threads, "thread", "threads"),
-                      cpus_text(summary, length), per_second(switches, length),
+                      cpus_text(summary, length, part.info.all_threads),
+                      per_second(switches, length),
                       "events lost: " +
                           lost_text(summary.lost, summary.lost_more, human_count(summary.lost))),
           fmt::format("waited {} for a CPU, {} of it while a CPU was idle that the thread may use",

@@ -105,7 +105,7 @@ TEST_F(TopMetrics, EveryMetricHasItsHelpAndType) {
                 "TYPE ovnitrace_wakeup_latency_seconds histogram",
                 idle,
                 "TYPE ovnitrace_idle_while_waiting_seconds_total counter",
-                "HELP ovnitrace_cpu_busy_seconds_total Time in which a CPU ran a thread.",
+                "HELP ovnitrace_cpu_busy_seconds_total Time in which a CPU ran a recorded thread.",
                 "TYPE ovnitrace_cpu_busy_seconds_total counter",
                 "HELP ovnitrace_observed_seconds_total Time that these metrics are about.",
                 "TYPE ovnitrace_observed_seconds_total counter",

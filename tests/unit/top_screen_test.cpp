@@ -86,7 +86,7 @@ TEST_F(Screen, HasATableWithABoldHeadAndASelectedLine) {
   take(0, 10);
   const std::vector<ScreenLine> all = lines();
   ASSERT_EQ(all.size(), kRows);
-  EXPECT_EQ(all[1].text.find("9 threads   9 CPUs 50 % busy"), 0u) << all[1].text;
+  EXPECT_EQ(all[1].text.find("9 threads   used 50 % of 9 CPUs"), 0u) << all[1].text;
   EXPECT_EQ(all[1].look, ScreenLine::plain);
   EXPECT_EQ(all[3].text.find("THREAD "), 0u) << all[3].text;
   EXPECT_EQ(all[3].look, ScreenLine::bold);

@@ -45,7 +45,7 @@ TEST_F(Top, SharesAreOfTheInterval) {
   const TopTable table = top_table(part, {.columns = 80});
   EXPECT_EQ(
       table.head,
-      (Lines{"3 threads   2 CPUs 80 % busy (60, 100)   600 switches/s   events lost: 0",
+      (Lines{"3 threads   used 80 % of 2 CPUs (60, 100)   600 switches/s   events lost: 0",
              "waited 5.500 ms for a CPU, 0 of it while a CPU was idle that the thread may use",
              "THREAD       RUN %  PREEMPT  WOKEN  BLOCK  SW/s       p99       MAX"}));
   EXPECT_EQ(table.lines,
@@ -178,6 +178,7 @@ TEST(TopOfManyCpus, SharesAreListedForUpToEight) {
     test::TempDir dir;
     test::CollectingSink sink;
     test::TraceBuilder trace(dir.path());
+    trace.json(R"({"version": 1, "all_threads": true})");
     for (uint16_t cpu = 0; cpu < cpus; cpu++)
       trace.cpu(cpu).at(0).start().id(1, 10u + cpu, 10u + cpu, "a").dispatch(1).at(kMs).stop();
     trace.write();
