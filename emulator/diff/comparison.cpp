@@ -202,8 +202,10 @@ Comparison compare(const ComparedRuns &runs) {
   const RankTest test(a.size(), b.size());
   all.tested = test.can_show();
   for (const std::vector<RunTimes> *side : {&a, &b})
-    for (const RunTimes &run : *side)
+    for (const RunTimes &run : *side) {
       all.parts |= run.part;
+      all.regions |= run.regions;
+    }
   const Side paths_a = paths_of(a), paths_b = paths_of(b);
   const bool wall_seen = !loses_path_end(a) && !loses_path_end(b);
   all.wall = Comparer(paths_a, paths_b, test, all.tested && wall_seen).sum();

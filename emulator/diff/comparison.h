@@ -49,7 +49,8 @@ struct Comparison {
   /// Runs of each side that it takes at least to show a cause, or a time of a group. 0: there are
   /// enough.
   size_t runs_for_cause = 0, runs_for_group = 0;
-  bool parts = false; ///< RunTimes::part of any run: how long they are says nothing
+  bool parts = false;   ///< RunTimes::part of any run: how long they are says nothing
+  bool regions = false; ///< RunTimes::regions of any run
   Change wall;
   std::vector<CauseChange> causes;         ///< of the critical paths: adds up to `wall`
   std::vector<GroupChange> groups;         ///< the largest change of a cause first

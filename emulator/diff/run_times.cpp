@@ -143,7 +143,7 @@ TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &na
 }
 
 /// Sums up the path, and keeps the longest segment of each cause. Sums numbers first: there can be
-/// millions of segments.
+/// millions of segments. With regions, only what was recorded counts.
 void add_path(RunTimes &run, CriticalPath &path, const Catalog &catalog, Namer &namer) {
   const auto kind = [](const PathSegment &s) {
     return std::tuple(s.thread, s.cause, s.preempted, s.call, s.device, s.interrupt, s.peer.tid,
@@ -158,6 +158,9 @@ void add_path(RunTimes &run, CriticalPath &path, const Catalog &catalog, Namer &
   });
   for (const auto &[key, sum] : sums) {
     const TimeCause cause = cause_of(sum.first, catalog, namer);
+    if (run.regions && cause.kind == Kind::unknown)
+      continue;
+    run.wall += sum.second;
     run.path[cause] += sum.second;
     PathSegment &longest = run.longest.try_emplace(cause, sum.first).first->second;
     if (sum.first.length() > longest.length())
@@ -272,7 +275,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
 
   Namer namer(catalog, names, renames);
   run.of = namer.group(path.thread);
-  run.wall = path.to - path.from;
+  run.regions = !info.chains.empty();
   run.part =
       !query.section && (!info.attached_pids.empty() || (info.all_threads && !info.program_pid));
   run.from = path.from;

@@ -47,7 +47,7 @@ struct Condition {
 struct RunTimes {
   std::string trace;                             ///< its path
   std::string of;                                ///< group of the thread at the end of the path
-  uint64_t wall = 0;                             ///< ns: length of the path
+  uint64_t wall = 0;                             ///< ns: length of the path; see `regions`
   uint64_t from = 0;                             ///< its start, ns on the clock of the trace
   uint32_t thread = kNone;                       ///< its end: index into Catalog::threads
   Times path;                                    ///< adds up to `wall`
@@ -57,6 +57,7 @@ struct RunTimes {
   std::map<std::string, LatencyHistogram> waits; ///< by group: lengths of waits for a CPU
   std::set<std::string> lossy;                   ///< groups of which events were lost
   bool part = false;                 ///< a part of a run: `wall` is the capture's length
+  bool regions = false;              ///< of --control: the time outside them does not count
   std::vector<Condition> conditions; ///< the same ones, in one order, for each run
   uint64_t lost = 0;                 ///< events
   double stolen = 0;                 ///< share of the CPUs' time; 0 too: not recorded

@@ -144,8 +144,9 @@ std::string cause_text(const TimeCause &cause, const Names &names) {
 std::string sentence(const Comparison &comparison, const Names &names) {
   const Change &wall = comparison.wall;
   const std::vector<Part> parts = parts_of(comparison, names);
+  const std::string of = comparison.regions ? "In the recorded regions, B" : "B";
   if (wall.delta() == 0 && parts.empty())
-    return "B takes as long as A.";
+    return of + " takes as long as A.";
   if (comparison.parts)
     return fmt::format("Captures of a part of a run ({} in A, {} in B) show no run time. On the "
                        "critical path: {}.",
@@ -154,8 +155,8 @@ std::string sentence(const Comparison &comparison, const Names &names) {
       wall.a ? fmt::format(" ({:+.1f} %)", 100.0 * double(wall.delta()) / double(wall.a)) : "";
   const std::string by = human_duration(wall.size()) + (wall.delta() < 0 ? " faster" : " slower");
   if (wall.shift && !wall.shown)
-    return fmt::format("B seems {}{}, which can be chance: {}.", by, change, list_of(parts));
-  return fmt::format("B is {}{}: {}.", by, change, list_of(parts));
+    return fmt::format("{} seems {}{}, which can be chance: {}.", of, by, change, list_of(parts));
+  return fmt::format("{} is {}{}: {}.", of, by, change, list_of(parts));
 }
 
 std::string verdict(const Comparison &comparison, const ComparedRuns &runs) {

@@ -341,6 +341,27 @@ TEST_F(Diff, ASectionIsComparedAlone) {
   EXPECT_EQ(all["groups"][0]["a_ns"], 4 * kMs) << "its threads, too, only in that time";
 }
 
+TEST_F(Diff, TimeOutsideTheRegionsDoesNotCount) {
+  const auto regions = [&](uint64_t inside, uint64_t outside) {
+    return trace(
+        [=](TraceBuilder &builder) {
+          auto &cpu = builder.cpu(0).at(0).start().id(1, 11, 11, "app");
+          for (uint64_t from = outside; from < 3 * (inside + outside); from += inside + outside) {
+            cpu.at(from).record(FTrace_EXT_region, 1, CONTROL_START << FTRACE_REGION_EVENT_SHIFT);
+            cpu.snapshot(1, 1, 0).at(from + inside);
+            cpu.record(FTrace_EXT_region, 1, CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT);
+          }
+          cpu.at(500 * kMs).stop();
+        },
+        R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"}]})");
+  };
+  add_a(regions(4 * kMs, 10 * kMs));
+  add_b(regions(5 * kMs, 70 * kMs));
+  EXPECT_EQ(sentence(compare(runs), runs.names),
+            "In the recorded regions, B is 3.000 ms slower (+25.0 %): +3.000 ms running.");
+  EXPECT_EQ(json()["a"][0]["wall_ns"], 12 * kMs);
+}
+
 TEST_F(Diff, FoldedStacksHaveTheTimesOfBoth) {
   const std::string first = trace(workers(20, "worker-", "io")), second = app({.slept = 7 * kMs});
   FoldedDiff folded;
