@@ -4,6 +4,7 @@
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/core/program_threads.h"
+#include "emulator/input/command_lines.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 
@@ -25,15 +26,29 @@ std::string last_part(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// Returns whether a word of a command line is this program, by any path.
-bool names(std::string_view line, const std::string &program) {
+/// Returns whether a word of a command line is this program, by any path. Of a program's name, at
+/// most `length` bytes count.
+bool names(std::string_view line, const std::string &program, size_t length = SIZE_MAX) {
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
-    if (last_part(line.substr(at, end - at)) == program)
+    if (last_part(line.substr(at, end - at)).substr(0, length) == program)
       return true;
     at = end + 1;
   }
   return false;
+}
+
+/// Returns the name of a process: that of its main thread, unless the command line shows that the
+/// thread has renamed itself. Only the first 15 bytes of a program's name become a thread's name.
+std::string process_name(const std::string &main, std::string_view line) {
+  constexpr size_t kLongest = 15;
+  if (names(line, main, kLongest))
+    return main;
+  std::string_view first = line.substr(0, line.find(' '));
+  if (first.ends_with(':'))
+    first.remove_suffix(1); // as in "sshd: root@pts/0", which the process has written itself
+  const std::string program = last_part(first.substr(first.starts_with('-') ? 1 : 0));
+  return program.empty() ? main : program;
 }
 
 /// Returns the name of what was started, as its user typed it. For a launcher (env, taskset, nice),
@@ -63,8 +78,10 @@ std::string list_of(const std::vector<std::string> &names) {
 std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
                                   const Subject &subject) {
   std::map<std::string, uint64_t> time;
+  const std::vector<std::string_view> lines = command_lines(catalog);
   for (const uint32_t thread : subject.threads) {
-    const std::string &name = catalog.threads[subject.mains[thread]].name;
+    const std::string name =
+        process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
     time[name.empty() ? "a process without a name" : name] +=
         why.threads[thread].running + why.threads[thread].waiting;
   }

@@ -404,6 +404,22 @@ TEST_F(Sentences, TablesLeaveTheStartGateOutAsTheAnswerDoes) {
   EXPECT_EQ(summary_in(30 * kMs).summary.threads[0].gate, 20 * kMs) << "the part in the range";
 }
 
+TEST_F(Sentences, AProcessWhoseMainThreadRenamedItselfHasTheNameOfItsProgram) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "main-loop").id(2, 11, 10, "worker");
+  cpu.dispatch(1).at(50 * kMs).epilogue(1, 11).dispatch(2).at(100 * kMs).stop();
+  const std::pair<const char *, const char *> names[] = {
+      {"/opt/bin/app --x", "app (10, 2 threads) ran "},
+      {"-bash", "bash (10, 2 threads) ran "},
+      {"sshd: user@pts", "sshd (10, 2 threads) ran "},
+      {"/bin/sh ./main-loop 7", "main-loop (10, 2 threads) ran "},
+      {"", "main-loop (10, 2 threads) ran "}};
+  for (const auto &[line, start] : names) {
+    trace.json(std::string(R"({"version": 1, "attached_pids": [10], "command_lines": [)") +
+               R"({"pid": 10, "since_ns": 0, "text": ")" + line + "\"}]}");
+    EXPECT_TRUE(answer().sentences.starts_with(start)) << line << ": " << answer().sentences;
+  }
+}
+
 TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
   about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
                                     {"name": "b", "text": "start:enter_func:g"}]})");
