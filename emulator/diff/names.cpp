@@ -54,7 +54,7 @@ std::string Names::group(const std::string &process, const std::string &thread,
 std::string Names::text(const std::string &folded) const {
   const auto at = names_.find(folded);
   const std::string &name = at == names_.end() ? folded : at->second;
-  return name.empty() ? "without a name" : name;
+  return name.empty() ? "threads without a name" : name;
 }
 
 std::string Names::group_text(const std::string &key) const {

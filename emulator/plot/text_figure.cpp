@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <span>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -99,6 +100,8 @@ public:
 
   std::string all() {
     text_ = figure_.title + "\n" + figure_.subtitle + "\n\n";
+    if (!figure_.threads)
+      return text_ + "No thread was recorded.\n";
     for (const FigureRow &row : figure_.rows) {
       put_label(row.label);
       for (size_t c = 0; c < figure_.columns; c++)
@@ -150,12 +153,23 @@ private:
       text_ += fmt::format("\x1b[{};5;{}m", ground, nearest_index(color));
   }
 
+  /// A column in which the thread was never seen has the plain character: the terminal's own colour
+  /// is that of a thread that has ended.
   void put_cell(const Cell &cell) {
+    if (!cell.height && cell.above == ShownState::unknown)
+      return put_unknown();
     if (cell.height && cell.below != below_)
       put_color(38, below_ = cell.below);
     if (cell.height < 8 && cell.above != above_)
       put_color(48, above_ = cell.above);
     text_ += kEighths[cell.height];
+  }
+
+  void put_unknown() {
+    for (const auto &[ground, now] : {std::pair(38, &below_), std::pair(48, &above_)})
+      if (has_color(*now))
+        put_color(ground, *now = ShownState::unknown);
+    text_ += info_of(ShownState::unknown).glyph;
   }
 
   /// Chooses letters for the rows on the path, and the letter of each column: that of the row with
@@ -243,7 +257,7 @@ private:
         text_ += info.glyph == ' ' ? "blank" : std::string(1, info.glyph);
       } else {
         put_color(38, state);
-        text_ += has_color(state) ? "██" : "  ";
+        text_ += has_color(state) ? "██" : std::string(1, info.glyph) + ' ';
         text_ += "\x1b[0m";
       }
       text_ += fmt::format(" {}: {}\n", info.label, info.meaning);

@@ -49,7 +49,9 @@ public:
     put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
         pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
     text_ += family_tables(input_, options_);
-    if (!catalog_.cpus.empty())
+    const bool any = !catalog_.threads.empty() ||
+                     std::any_of(summary_.cpus.begin(), summary_.cpus.end(), says_something);
+    if (!catalog_.cpus.empty() && any)
       put("", cpus());
     return std::move(text_);
   }
@@ -177,6 +179,11 @@ private:
       table.add(std::move(row));
     });
     return table;
+  }
+
+  static bool says_something(const CpuSummary &cpu) {
+    return cpu.busy || cpu.unknown || cpu.lost || cpu.lost_more || cpu.interrupts ||
+           cpu.stolen_known;
   }
 
   Table cpus() const {

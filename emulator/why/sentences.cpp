@@ -269,14 +269,14 @@ private:
   ThreadTime sum_;
 };
 
-/// Returns why a trace has no thread; empty if that is not known.
-std::string no_region(const Catalog &catalog) {
+/// Returns what to say of a trace without a thread.
+std::string no_thread(const Catalog &catalog) {
   std::string chains;
   for (const HostInfo &host : catalog.hosts)
     for (const std::string &chain : host.chains)
       chains += (chains.empty() ? "" : ", ") + printable_line(chain);
   return chains.empty()
-             ? ""
+             ? "No thread was recorded."
              : "No region of --control started, so nothing was recorded: " + chains + ".";
 }
 
@@ -343,7 +343,7 @@ Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanatio
   const WhyInput input{path, info, catalog, none, why};
   const Subject subject = subject_of(info, catalog, why);
   if (subject.threads.empty())
-    return {no_region(catalog), {}};
+    return {no_thread(catalog), {}};
   Answer answer{.sentences = Sentences(input, subject).text()};
   if (!subject.is_machine) // nobody owns all programs of a machine
     answer.advice = advice(advice_facts(info, catalog, why, subject.name));

@@ -155,6 +155,18 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
   EXPECT_EQ(json["cpus"][0]["busy_ns"], 500000);
 }
 
+TEST(Report, OfNothingHasNoTables) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(1000).start().at(5000).stop();
+  trace.write();
+  test::CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source, {});
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  EXPECT_EQ(tables({dir.path(), info, source->catalog(), summary}, {}), "");
+}
+
 /// Sleeping kernel threads would make the share of every group small.
 TEST(Report, OfAllThreadsThePercentageIsTheShareOfTheCpus) {
   for (const bool all : {true, false}) {

@@ -261,7 +261,7 @@ TEST_F(Plot, AnEmptyTraceIsAFigure) {
   const Figure drawn = figure();
   EXPECT_EQ(drawn.columns, 1u);
   EXPECT_TRUE(test::is_well_formed(svg_of(drawn)));
-  EXPECT_NE(text_of(drawn, TextStyle::plain).find("time from the start"), std::string::npos);
+  EXPECT_TRUE(text_of(drawn, TextStyle::plain).ends_with("\n\nNo thread was recorded.\n"));
 }
 
 TEST_F(Plot, TextWithoutColoursHasACharacterForEachState) {
@@ -271,6 +271,16 @@ TEST_F(Plot, TextWithoutColoursHasACharacterForEachState) {
   EXPECT_NE(text.find("                  b (22) ???o###...\n"), std::string::npos) << text;
   for (const char c : text)
     EXPECT_LT(uint8_t(c), 0x80);
+}
+
+TEST_F(Plot, TextInColoursTellsUnknownFromDead) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.at(200).dispatch(1).at(400).end(1, 11).dispatch(2).at(800).stop();
+  const std::string text = text_of(figure({.cut = {}, .columns = 4}), TextStyle::indexed);
+  EXPECT_NE(text.find("a (11) ?\x1b[38;5;36m█  \x1b[0m"), text.npos) << text;
+  EXPECT_NE(text.find("b (22) ??\x1b[38;5;36m██\x1b[0m"), text.npos) << text;
+  EXPECT_NE(text.find("\x1b[39m  \x1b[0m Dead: has ended\n"), text.npos) << text;
+  EXPECT_NE(text.find("\x1b[39m? \x1b[0m Unknown: not seen\n"), text.npos) << text;
 }
 
 TEST_F(Plot, TextInColoursDividesAColumn) {

@@ -428,6 +428,12 @@ TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
                                 "start:enter_func:f, b.");
 }
 
+TEST_F(Sentences, AnEmptyTraceIsSaidSo) {
+  about("");
+  trace.cpu(0).at(0).start().at(100).stop();
+  EXPECT_EQ(answer().sentences, "No thread was recorded.");
+}
+
 TEST(AnswerText, IsWrappedAndHasAnEmptyLineBehind) {
   EXPECT_EQ(answer_text({"one two three", "Try it."}, 7), "one two\nthree\nTry it.\n\n");
   EXPECT_EQ(answer_text({"one two", ""}, 100), "one two\n\n");
