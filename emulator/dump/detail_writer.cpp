@@ -122,10 +122,15 @@ void DetailWriter::word(std::string_view key, std::string_view value) {
 }
 
 void DetailWriter::name(std::string_view key, std::string_view value) {
-  char *const from = at_;
-  word(key, value);
-  if (style_ == Style::text)
-    std::replace(from + 1, at_, ' ', '_'); // but for the one before the key
+  const bool json = style_ == Style::json;
+  start(key);
+  put(json ? "\"" : "");
+  for (const char c : value) {
+    if (json && (c == '"' || c == '\\'))
+      *at_++ = '\\';
+    *at_++ = c == ' ' && !json ? '_' : c;
+  }
+  put(json ? "\"" : "");
 }
 
 void DetailWriter::thread(std::string_view key, uint32_t thread, uint32_t tid,

@@ -60,7 +60,7 @@ public:
   void address(std::string_view key, uint64_t value);
   /// Writes a name of ours.
   void word(std::string_view key, std::string_view value);
-  /// Does the same for names with blanks, which are '_' in text.
+  /// Writes any printable name. In text, '_' stands for its blanks.
   void name(std::string_view key, std::string_view value);
   /// Writes another thread: `key=comm(tid)`, or the tid alone if its name is not known. In JSON:
   /// the tid, and a member `key_name`. `zero` is the name for tid 0, which is not a thread.

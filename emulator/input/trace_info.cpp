@@ -213,8 +213,6 @@ std::vector<CaptureMark> marks_of(const nlohmann::json &json) {
     std::string text = is_mark ? text_of(mark, "text") : std::string();
     if (text.empty() || text.size() > kLongestMark)
       text = fmt::format("mark {}", marks.size() + 1);
-    for (char &c : text) // outputs quote it
-      c = c == '"' || c == '\\' ? '\'' : c;
     marks.push_back({is_mark ? time_of(mark, "time_ns") : 0, std::move(text)});
   }
   return marks;

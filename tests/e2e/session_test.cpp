@@ -95,7 +95,7 @@ TEST_F(Session, CtlMarksPausesAndStops) {
   }
   EXPECT_GT(dark, 0u);
   EXPECT_GT(light, dark);
-  EXPECT_EQ(marks, (std::vector<std::string>{"before_the_'pause'", "after"}));
+  EXPECT_EQ(marks, (std::vector<std::string>{"before_the_\"pause\"", "after"}));
   const Outcome info = run({.argv = {ovnitrace(), "info", "--json", trace()}});
   const nlohmann::json json = nlohmann::json::parse(info.out);
   ASSERT_EQ(json["marks"].size(), 2u);

@@ -271,9 +271,11 @@ TEST(Dump, ANameShiftsNoColumn) {
 TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
   TempDir dir;
   TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "marks": [{"time_ns": 2000, "text": "a \"b\" \\ c"}]})");
   trace.cpu(0).at(1000).start().id(1, 11, 10, "a \"b\\").id(2, 12, 10, "");
   trace.cpu(0).at(2000).epilogue(1, 12).activate(2, 11, FTRACE_WAKER_SOFTIRQ).sleep(2);
-  trace.cpu(0).migrate(1, 3).record(FTrace_EVT_mutex_wait, 1, 0xfffffffc).stop();
+  trace.cpu(0).migrate(1, 3).record(FTrace_EVT_mutex_wait, 1, 0xfffffffc);
+  trace.cpu(0).record(FTrace_EXT_mark, 1).stop();
   trace.write();
   CollectingSink sink;
   const auto source = open_trace({{dir.path()}}, sink);
@@ -286,7 +288,7 @@ TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
     objects.push_back(nlohmann::json::parse(text));
   }
   using Json = nlohmann::json;
-  ASSERT_EQ(objects.size(), 7u);
+  ASSERT_EQ(objects.size(), 8u);
   EXPECT_EQ(objects[0],
             Json::parse(R"({"schema":1,"time_ns":0,"cpu":0,"event":"trace_start","details":{}})"));
   EXPECT_EQ(
@@ -300,6 +302,7 @@ TEST(Dump, JsonHasOneObjectALineWithTheNamesAsTheyAre) {
   EXPECT_EQ(objects[4]["cpu"], 0); // where it was logged
   EXPECT_EQ(objects[4]["details"]["cpu"], 3);
   EXPECT_EQ(objects[5]["details"]["mutex"], 0xfffffffc);
+  EXPECT_EQ(objects[6]["details"]["mark"], R"(a "b" \ c)");
 }
 
 TEST(Dump, FitsTheLargestValues) {

@@ -90,7 +90,8 @@ TEST_F(TraceTimes, AMarkIsNamedByItsText) {
   test::TraceBuilder trace(dir.path());
   trace.json(R"({"version": 1, "marks": [{"time_ns": 1200, "text": "go"},
                                          {"time_ns": 1300, "text": "at 5: end"},
-                                         {"time_ns": 1400, "text": "go"}]})");
+                                         {"time_ns": 1400, "text": "go"},
+                                         {"time_ns": 1500, "text": "a \"b\" \\ c"}]})");
   trace.cpu(0).at(1000).start().at(2000).stop();
   trace.write();
   CutArguments arguments;
@@ -99,6 +100,8 @@ TEST_F(TraceTimes, AMarkIsNamedByItsText) {
   const Cut cut = cut_of(arguments, dir.path());
   EXPECT_EQ(cut.from, 200u) << "the first one";
   EXPECT_EQ(cut.to, 300u);
+  ASSERT_TRUE(parse_trace_time(R"(mark:a "b" \ c)", arguments.to));
+  EXPECT_EQ(cut_of(arguments, dir.path()).to, 500u) << "as it was typed";
   ASSERT_TRUE(parse_trace_time("mark:gone", arguments.to));
   try {
     cut_of(arguments, dir.path());
