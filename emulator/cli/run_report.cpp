@@ -77,13 +77,13 @@ std::vector<CriticalPath> paths_of(const Against &against, const ReportArguments
   return paths;
 }
 
-Answer answer_about(const TraceInfo &info, const Cut &cut,
+Answer answer_about(const TraceInfo &info, const Cut &cut, const Stacks *stacks,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
   return answer_of(
       info, catalog,
-      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog)));
+      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog), stacks));
 }
 
 } // namespace
@@ -115,11 +115,12 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
                         : reopener(trace, warnings, 0);
   std::vector<CriticalPath> paths =
       against ? paths_of(*against, arguments, info, open) : paths_of(arguments, info, *open());
-  const Answer answer = against ? Answer{sentence(against->comparison, against->runs.names)}
-                                : answer_about(info, arguments.cut, open);
   std::optional<Stacks> stacks;
   if (!info.stacks.empty())
     stacks.emplace(open()->catalog(), warnings);
+  const Answer answer = against
+                            ? Answer{sentence(against->comparison, against->runs.names)}
+                            : answer_about(info, arguments.cut, stacks ? &*stacks : nullptr, open);
   const WriteReportResult result =
       write_report(trace, info, open,
                    {place, arguments.most_bytes, arguments.cut, paths, answer,

@@ -263,15 +263,15 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   }
   Cut all; // holders, and the start of the program, may be outside
   all.to = cut.to;
-  Explainer explainer(catalog, cut_to_program(cut, info, catalog), program);
+  NoDiagnostics reported_already;
+  const Stacks stacks(catalog, reported_already);
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog), program, &stacks);
   Summarizer summarizer(catalog, all);
   RunWatch watch(catalog.threads.size());
   const SliceView views[] = {{all, explainer}, {all, summarizer}, {cut, watch}};
   replay_slices(*source, views);
   const Explanation why = explainer.finish();
   const Summary summary = summarizer.finish();
-  NoDiagnostics reported_already;
-  const Stacks stacks(catalog, reported_already);
 
   Namer namer(catalog, names, renames);
   run.of = namer.group(path.thread);

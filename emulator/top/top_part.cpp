@@ -63,8 +63,8 @@ std::string explain_thread(const TopPart &part, uint32_t tid, size_t columns) {
   cut.from = since_start(catalog, part.sums.summary.from);
   cut.to = since_start(catalog, part.sums.summary.to);
   cut.tids = {tid};
-  const Explanation why = explain(*source, cut);
   const Stacks stacks(catalog, reported_already);
+  const Explanation why = explain(*source, cut, kNone, &stacks);
   return why_text({part.place, part.info, catalog, stacks, why}, {.columns = columns});
 }
 

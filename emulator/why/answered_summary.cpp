@@ -2,10 +2,12 @@
 #include "emulator/why/answered_summary.h"
 
 #include "emulator/core/program_threads.h"
+#include "emulator/input/stacks.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/explainer.h"
 
+#include <optional>
 #include <vector>
 
 namespace ovnitrace {
@@ -25,7 +27,12 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
   const Catalog &catalog = source.catalog();
   check_cut(cut, catalog);
   Summarizer summarizer(catalog, cut);
-  Explainer explainer(catalog, cut_to_program(cut, info, catalog), started_thread(info, catalog));
+  NoDiagnostics silent; // `why` reports what is wrong with stacks
+  std::optional<Stacks> stacks;
+  if (!info.stacks.empty())
+    stacks.emplace(catalog, silent);
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog), started_thread(info, catalog),
+                      stacks ? &*stacks : nullptr);
   Cut whole; // who ran while a thread waited need not be of the cut
   whole.to = cut.to;
   std::vector<SliceView> views = {{cut, summarizer}, {whole, explainer}};

@@ -87,6 +87,7 @@ struct Explained {
   const SlowestInput &input;
   const LongSection &section;
   const Catalog &catalog;
+  const Stacks &stacks;
   const Explanation &why;
   CriticalPath &path;
 };
@@ -105,11 +106,13 @@ template <class Take> void explain_each(const SlowestInput &input, Take take) {
     cut.from = sections[n].from - catalog.begin;
     cut.to = sections[n].to - catalog.begin;
     cut.tids = {catalog.threads[sections[n].thread].tid};
-    const Explanation why = explain(*source, cut);
+    NoDiagnostics silent;
+    const Stacks stacks(catalog, silent);
+    const Explanation why = explain(*source, cut, kNone, &stacks);
     PathQuery query;
     query.thread = sections[n].thread;
     CriticalPath path = critical_path(*input.open(), input.info, cut, query);
-    take(n + 1, Explained{input, sections[n], catalog, why, path});
+    take(n + 1, Explained{input, sections[n], catalog, stacks, why, path});
   }
 }
 
@@ -129,9 +132,7 @@ std::vector<LongSection> longest_sections(EventSource &source, const Cut &cut, u
 std::string slowest_text(const SlowestInput &input) {
   std::string text;
   explain_each(input, [&](size_t n, const Explained &of) {
-    NoDiagnostics silent;
-    const Stacks stacks(of.catalog, silent);
-    const WhyInput why = {input.path, input.info, of.catalog, stacks, of.why};
+    const WhyInput why = {input.path, input.info, of.catalog, of.stacks, of.why};
     text += fmt::format(
         "{}{}. Section {} of {}: {}, from {:.6f} s of the trace on\n\n", n > 1 ? "\n" : "", n,
         input.number, thread_label(of.catalog.threads[of.section.thread]),

@@ -362,6 +362,23 @@ TEST_F(Diff, TimeOutsideTheRegionsDoesNotCount) {
   EXPECT_EQ(json()["a"][0]["wall_ns"], 12 * kMs);
 }
 
+TEST_F(Diff, GroupsNamePageFaultsIfStacksShowThem) {
+  add_a(trace(
+      [](TraceBuilder &builder) {
+        auto &cpu = builder.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1).at(kMs);
+        cpu.record(FTrace_EXT_stack, 1, 1);
+        cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE)), 1,
+                   FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(FTRACE_CALL_NONE));
+        cpu.at(9 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1).at(10 * kMs).stop();
+      },
+      R"(, "options": {"stacks": "kernel"}, "stacks": [{"kernel": [0]}],
+           "stack_frames": [{"kernel": true, "function": "exc_page_fault"}])"));
+  std::set<std::string> calls;
+  for (const auto &[cause, ns] : runs.a[0].life)
+    calls.insert(cause.call);
+  EXPECT_TRUE(calls.contains("page fault (disk)")) << *calls.rbegin();
+}
+
 TEST_F(Diff, FoldedStacksHaveTheTimesOfBoth) {
   const std::string first = trace(workers(20, "worker-", "io")), second = app({.slept = 7 * kMs});
   FoldedDiff folded;

@@ -428,6 +428,21 @@ TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
                                 "start:enter_func:f, b.");
 }
 
+TEST_F(Sentences, ThoseOfASummaryNamePageFaults) {
+  about(R"(, "options": {"stacks": "kernel"}, "stacks": [{"kernel": [0]}],
+             "stack_frames": [{"kernel": true, "function": "exc_page_fault"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(kMs);
+  cpu.record(FTrace_EXT_stack, 1, 1);
+  cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE)), 1,
+             FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(FTRACE_CALL_NONE));
+  cpu.at(10 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1).at(11 * kMs).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const std::string said = summarize_and_answer(*source, info, {}).answer.sentences;
+  EXPECT_NE(said.find(" blocked in page faults "), said.npos) << said;
+}
+
 TEST_F(Sentences, AnEmptyTraceIsSaidSo) {
   about("");
   trace.cpu(0).at(0).start().at(100).stop();
