@@ -26,8 +26,8 @@ std::string last_part(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-/// Returns whether a word of a command line is this program, by any path. Of a program's name, at
-/// most `length` bytes count.
+/// Returns whether a word of a command line is this program, by any path. At most `length` bytes of
+/// the word count.
 bool names(std::string_view line, const std::string &program, size_t length = SIZE_MAX) {
   for (size_t at = 0; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
