@@ -86,6 +86,9 @@ $(file >$(B)/flags.new,$(FLAGS))
 $(shell cmp -s $(B)/flags.new $(B)/flags || cp $(B)/flags.new $(B)/flags)
 endif
 
+# Starts a recipe: prints what is made, and makes its folder.
+step = @echo "  $(1)"; mkdir -p $(@D)
+
 find = $(sort $(shell find $(1) -type f -name '$(2)' 2>/dev/null))
 objects = $(patsubst %,$(B)/obj/%.o,$(1))
 
@@ -144,51 +147,43 @@ $(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/fuzz/libnet.a $(B)/libovnitrace.
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(B)/tests/unit_tests: $(call objects,$(UNIT_SRC)) $(USER_OBJ) $(B)/libemulator.a $(B)/libovnitrace.a | $(B)/$(SO)
-	@echo "  LINK     $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,LINK     $@)
 	$(Q)$(CXX) $(LDFLAGS) -pie -o $@ $^ -lgtest_main -lgtest $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/e2e_tests: $(call objects,$(E2E_SRC)) $(B)/libemulator.a
 $(B)/tests/browser_tests: $(call objects,$(BROWSER_SRC)) $(B)/libemulator.a
 $(B)/tests/e2e_tests $(B)/tests/browser_tests:
-	@echo "  LINK     $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,LINK     $@)
 	$(Q)$(CXX) $(LDFLAGS) -pie -o $@ $^ -lgtest_main -lgtest $(EMULATOR_LIBS)
 
 # Programs that are traced: plain, without any library of ours.
 $(B)/tests/programs/%: tests/programs/%.cpp
-	@echo "  PROGRAM  $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
 # One of them also static, and for i386 (g++-multilib).
 $(B)/tests/programs/blocks_static: MACHINE = -static
 $(B)/tests/programs/blocks_i386: MACHINE = -m32
 $(B)/tests/programs/blocks_static $(B)/tests/programs/blocks_i386: tests/programs/blocks.cpp
-	@echo "  PROGRAM  $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) $(MACHINE) $(CPPFLAGS) $(filter-out -fsanitize=%,$(CXXFLAGS)) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
 # Loaded into ovnitrace itself: it replaces functions of the C library by their own names.
 $(B)/tests/programs/%.so: tests/preload/%.cpp
-	@echo "  PROGRAM  $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) -D_GNU_SOURCE -std=c++20 -O1 -g1 $(WARN) -fPIC -shared -MMD -MP -MF $@.d -o $@ $<
 
 # Those that use libovnitrace, in both its forms; the shared one is found beside the program.
 $(B)/tests/programs/%_static: tests/linked/%.cpp $(B)/libovnitrace.a
-	@echo "  PROGRAM  $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libovnitrace.a $(LIB_LIBS)
 
 $(B)/tests/programs/%_shared: tests/linked/%.cpp $(B)/$(SO)
-	@echo "  PROGRAM  $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/$(SO) -Wl,-rpath,'$$ORIGIN' -lpthread
 
 $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
-	@echo "  BENCH    $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,BENCH    $@)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.a,$^) $(filter %.a,$^) $(USER_LIBS) $(LIB_LIBS)
 
 $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp user/ring/ring_buffer.cpp) \
@@ -199,21 +194,22 @@ $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp use
 FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
   $(if $(COVERAGE),-fprofile-instr-generate -fcoverage-mapping)
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
-	@echo "  FUZZER   $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,FUZZER   $@)
 	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer -o $@ $^ -lgnutls $(EMULATOR_LIBS)
 
 $(B)/fuzz/%.cpp.o: %.cpp
-	@echo "  FUZZ-CXX $<"
-	$(Q)mkdir -p $(@D)
+	$(call step,FUZZ-CXX $<)
 	$(Q)$(FUZZ_CXX) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 
-COMPILE_BPF = echo "  BPF      $@"; mkdir -p $(@D); $(CLANG) $(BPF_CFLAGS) -c $< -o $@
-$(B)/%.bpf.o: bpf/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h)
-	$(Q)$(COMPILE_BPF)
-
-$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c $(call find,bpf,*.h) $(call find,include,*.h) tests/bench/bare_record.h
-	$(Q)$(COMPILE_BPF)
+BPF_HEADERS := $(call find,bpf,*.h) $(call find,include,*.h)
+$(B)/%.bpf.o: bpf/%.bpf.c $(BPF_HEADERS)
+	$(COMPILE_BPF)
+$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c $(BPF_HEADERS) tests/bench/bare_record.h
+	$(COMPILE_BPF)
+define COMPILE_BPF
+	$(call step,BPF      $@)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+endef
 
 $(B)/%.skel.h: $(B)/%.bpf.o
 	@echo "  GEN-SKEL $@"
@@ -222,8 +218,7 @@ $(B)/%.skel.h: $(B)/%.bpf.o
 # Headers that cost most to compile are compiled once: GoogleTest for the tests, nlohmann-json
 # where it is used, and the common ones for all other units.
 $(B)/pch/%.h.gch: $(B)/flags
-	@echo "  PCH      $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PCH      $@)
 	$(Q)printf '%s\n' $(PCH_$*:%='#include <%>') > $(B)/pch/$*.h
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(if $(BY_CLANG),-Xclang -fno-pch-timestamp) -x c++-header -o $@ $(B)/pch/$*.h
 PCH_common := algorithm array fmt/format.h functional map memory optional string unordered_map vector
@@ -251,21 +246,18 @@ $(B)/obj/$(B)/units/%: CXXFLAGS += $(if $(BY_CLANG),,-Wno-subobject-linkage)
 # The page of `ovnitrace report` as a string literal.
 PAGE := $(B)/report/page.inc
 $(PAGE): emulator/report/assemble.sh $(call find,emulator/report/page,*)
-	@echo "  PAGE     $@"
-	$(Q)mkdir -p $(@D)
+	$(call step,PAGE     $@)
 	$(Q)$< > $@
 $(EMULATOR_OBJ) $(B)/fuzz/emulator/report/page.cpp.o: | $(PAGE)
 
 $(call objects,user/main.cpp $(filter %.cpp,$(UNIT_SRC))) $(USER_OBJ): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags
-	@echo "  CXX      $<"
-	$(Q)mkdir -p $(@D)
+	$(call step,CXX      $<)
 	$(Q)$(CXX) $(PCH) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 $(call objects,$(LIB_SRC)): CFLAGS += -fPIC -fvisibility=hidden $(if $(ZSTD),-DOVT_ZSTD)
 $(B)/obj/%.c.o: %.c $(B)/flags
-	@echo "  CC       $<"
-	$(Q)mkdir -p $(@D)
+	$(call step,CC       $<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/$(SO): $(call objects,$(LIB_SRC))
@@ -396,11 +388,10 @@ deb: dist
 	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb
 	$(Q)cp $(B)/$(DIST).tar.gz $(B)/deb/ovnitrace_$(VERSION).orig.tar.gz
 	$(Q)tar -xf $(B)/$(DIST).tar.gz -C $(B)/deb && cp -R $(DEB)/packaging/debian $(DEB)/debian
-	$(Q)sed -i "s/@BUILD_DEPENDS@/$$(packaging/build_depends.sh)/" $(DEB)/debian/control
-	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' >$(DEB)/debian/license
-	$(Q)sed -i -e '/@LICENSE@/{r $(DEB)/debian/license' -e 'd}' $(DEB)/debian/copyright
-	$(Q)rm $(DEB)/debian/license
-	$(Q)sed -i "s/@MAINTAINER@/$$($(MAINTAINER_SED))/" $(DEB)/debian/control
+	$(Q)sed -i -e "s/@BUILD_DEPENDS@/$$(packaging/build_depends.sh)/" \
+	  -e "s/@MAINTAINER@/$$($(MAINTAINER_SED))/" $(DEB)/debian/control
+	$(Q)sed -n '/^Redistribution/,/^---/s/^/ /p' LICENSE | sed '$$d; s/^ *$$/ ./' | \
+	  sed -i -e '/@LICENSE@/{r /dev/stdin' -e 'd}' $(DEB)/debian/copyright
 	$(Q)printf '%s\n' 'ovnitrace ($(VERSION)-0local1) unstable; urgency=medium' '' \
 	  '  * Packaged from the source; CHANGELOG.md says what is new.' '' \
 	  " -- $$($(MAINTAINER))  $$(date -uRd @$(EPOCH))" >$(DEB)/debian/changelog
