@@ -84,10 +84,8 @@ void ChannelBank::describe_used() {
   const auto set_bit = [](ChannelBits &bits, uint32_t rank) {
     bits[rank / 64] |= uint64_t(1) << rank % 64;
   };
-  for (Table &table : tables_) {
+  for (Table &table : tables_)
     table.shown.assign(used_.size(), {});
-    table.switched = none;
-  }
   for (const Track mode : {Track::none, Track::running, Track::active})
     track_[mode] = copy_[mode] = none;
   disabled_.fill(none);
@@ -95,16 +93,13 @@ void ChannelBank::describe_used() {
     const ChannelDef &def = defs_[used_[rank]];
     Column &column = columns_[used_[rank]];
     column.rank = rank;
-    const bool tracked = def.scope == Scope::thread && def.thread_track != Track::none;
-    if (column.switched && !tracked)
-      set_bit(column.table->switched, rank);
     if (def.scope == Scope::cpu) {
       table(Scope::cpu).shown[rank] = {column.place, def.cpu_type, def.bad};
       continue;
     }
     table(Scope::thread).shown[rank] = {column.place, def.thread_type, def.bad};
     set_bit(track_[def.thread_track], rank);
-    for (uint32_t state = 0; tracked && state < kThreadStates; state++)
+    for (uint32_t state = 0; def.thread_track != Track::none && state < kThreadStates; state++)
       if (!is_tracked(def.thread_track, ThreadState(state)))
         set_bit(disabled_[state], rank);
     if (def.cpu_track == Track::none)
@@ -185,41 +180,9 @@ void ChannelBank::forget_stacks(uint32_t host) {
         forget_stack(id, row);
 }
 
-void ChannelBank::enable(ChannelId id, uint32_t row, bool on) {
-  use(id);
-  if (!std::exchange(columns_[id].switched, true))
-    describe_used();
-  const uint64_t key = uint64_t(id) << 32 | row;
-  if (on)
-    off_.erase(key);
-  else
-    off_.insert(key);
-  mark(id, row);
-}
-
 bool ChannelBank::enabled(ChannelId id, uint32_t row) const {
-  const Column &column = columns_[id];
-  const uint64_t off = column.table == &tables_[size_t(Scope::thread)]
-                           ? disabled(row, column.rank / 64)
-                           : switched_off(*column.table, row, column.rank / 64);
-  return !(off >> column.rank % 64 & 1);
-}
-
-/// Returns the channels of word `w` that enable() disabled.
-inline uint64_t ChannelBank::switched_off(const Table &table, uint32_t row, uint32_t w) const {
-  uint64_t off = 0;
-  for (uint64_t left = table.switched[w]; left; left &= left - 1) {
-    const uint32_t bit = uint32_t(std::countr_zero(left));
-    if (off_.contains(uint64_t(used_[w * 64 + bit]) << 32 | row))
-      off |= uint64_t(1) << bit;
-  }
-  return off;
-}
-
-/// Does the same for a thread, where tracked channels depend on its state, too.
-inline uint64_t ChannelBank::disabled(uint32_t thread, uint32_t w) const {
-  return disabled_[size_t(threads_[thread].state)][w] |
-         switched_off(tables_[size_t(Scope::thread)], thread, w);
+  const uint32_t rank = columns_[id].rank;
+  return defs_[id].scope == Scope::cpu || !(disabled(row, rank / 64) >> rank % 64 & 1);
 }
 
 void ChannelBank::punctual(ChannelId id, uint32_t row, int64_t value) {
@@ -312,13 +275,12 @@ void ChannelBank::emit_cpus(uint64_t time, RowSink &sink) {
     TypedValue *end = line;
     for (uint32_t w = 0; w < words; w++) {
       uint64_t left = std::exchange(dirty[w], 0);
-      const uint64_t off = switched_off(cpus, row, w);
       const Shown *const all_shown = &cpus.shown[size_t(w) * 64];
       for (; left; left &= left - 1) {
         const uint32_t bit = uint32_t(std::countr_zero(left));
         const Shown &shown = all_shown[bit];
         Channel &channel = channels[shown.place];
-        int64_t value = off >> bit & 1 ? shown.bad : channel.value;
+        int64_t value = channel.value;
         if (shown.track != Track::none) {
           const ThreadSet &set = sets[shown.track];
           if (set.count() != 1)

@@ -11,7 +11,6 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <unordered_set>
 #include <vector>
 
 namespace ovnitrace {
@@ -72,9 +71,6 @@ public:
   /// from before it at this time. Not shown while the channel is disabled, or beyond
   /// kMostOfAnInstant.
   void punctual(ChannelId id, uint32_t row, int64_t value);
-  /// Enables or disables a channel that does not track: "the channels can be enabled or disabled as
-  /// to only provide information when it is necessary".
-  void enable(ChannelId id, uint32_t row, bool on);
 
   /// Notes that a thread is tracked from now on, or no longer.
   void thread_changed(Track mode, uint32_t thread) { threads().mark_all(thread, track_[mode]); }
@@ -100,10 +96,6 @@ public:
     table.dirty.prefetch(thread);
   }
 
-  /// Returns whether there is anything to emit.
-  bool dirty() const {
-    return !tables_[0].dirty.empty() || !tables_[1].dirty.empty() || !punctual_.empty();
-  }
   /// Emits all changes at `time`, ns from the start of the trace.
   void emit(uint64_t time, RowSink &threads, RowSink &cpus);
   /// Ends the instant without emitting: states stay dirty, punctual events are dropped.
@@ -142,7 +134,6 @@ private:
     std::vector<Channel> channels; ///< by row, then place
     uint32_t places = 0, room = 0; ///< per row: used, and allocated
     std::vector<Shown> shown;      ///< by rank
-    ChannelBits switched;          ///< the ones for which enable() was called, if that matters
   };
   /// What setting a channel needs to know.
   struct Column {
@@ -150,9 +141,8 @@ private:
     uint32_t place = kNoPlace; ///< in the rows of that table
     uint32_t copy = kNoPlace;  ///< of its copy on CPUs, if any
     uint32_t rank = 0;
-    bool plain = false;    ///< used, and nothing was ever pushed
-    bool stacked = false;  ///< something was pushed
-    bool switched = false; ///< enable() was called
+    bool plain = false;   ///< used, and nothing was ever pushed
+    bool stacked = false; ///< something was pushed
   };
   struct Punctual {
     ChannelId id;
@@ -174,8 +164,10 @@ private:
   void describe_used();
   void set_other(ChannelId id, uint32_t row, int64_t value);
   bool enabled(ChannelId id, uint32_t row) const;
-  uint64_t switched_off(const Table &table, uint32_t row, uint32_t w) const;
-  uint64_t disabled(uint32_t thread, uint32_t w) const;
+  /// Returns the channels of word `w` that the state of a thread disables.
+  uint64_t disabled(uint32_t thread, uint32_t w) const {
+    return disabled_[size_t(threads_[thread].state)][w];
+  }
   void emit_punctual(uint64_t time, RowSink &threads, RowSink &cpus);
   void emit_threads(uint64_t time, RowSink &sink);
   void emit_cpus(uint64_t time, RowSink &sink);
@@ -191,7 +183,6 @@ private:
   ByTrack<ChannelBits> track_, copy_;
   std::array<ChannelBits, kThreadStates> disabled_; ///< channels of threads, by the thread's state
   std::vector<ChannelId> scheduling_;               ///< used channels that forget() clears
-  std::unordered_set<uint64_t> off_;                ///< channel << 32 | row, disabled by enable()
   std::vector<Punctual> punctual_;
   std::vector<TypedValue> line_; ///< being emitted; has room for all channels
   bool lost_ = false;            ///< pushes may have been lost

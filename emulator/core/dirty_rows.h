@@ -48,7 +48,6 @@ public:
   void prefetch(uint32_t row) const { __builtin_prefetch(&bits_[size_t(row) * words_], 1); }
   /// Returns the rows with a bit, in the order of their first marks.
   std::span<const uint32_t> rows() const { return {rows_.data(), listed_}; }
-  bool empty() const { return listed_ == 0; }
 
   /// Empties the list. REQUIRES: the bits of all rows are 0.
   void clear() { listed_ = 0; }

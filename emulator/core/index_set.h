@@ -21,7 +21,6 @@ public:
   bool has(uint32_t index) const { return place_[index] != kNowhere; }
   /// Prefetches a number.
   void prefetch(uint32_t index) const { __builtin_prefetch(&place_[index], 1); }
-  size_t size() const { return members_.size(); }
 
   void put(uint32_t index, bool in) {
     if (in == has(index))

@@ -80,10 +80,6 @@ struct ThreadIdentity {
 
   static constexpr size_t kMostRecords = 4 + ThreadName::kParts;
 
-  /// Returns whether a record continues an id record.
-  static constexpr bool continues(uint8_t code) {
-    return has_earlier_time(code) || ThreadName::is_part(code);
-  }
   /// Returns whether the time of a record is an earlier one, such as the birth, which says nothing
   /// about the order of records.
   static constexpr bool has_earlier_time(uint8_t code) {

@@ -86,7 +86,6 @@ void CsvFiles::start_part(TableId table) {
   if (part.file)
     part.file->close(header);
   part.rows = 0;
-  files_++;
   part.file = std::make_unique<OutputFile>(
       directory_.file(fmt::format("{}-{:04}.csv", kTableInfo[size_t(table)].name, ++part.number)),
       header, OutputFile::Format::plain);

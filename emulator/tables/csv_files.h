@@ -28,7 +28,6 @@ public:
   /// Ends the files and gives the directory its name. Without it, nothing is left behind. Throws
   /// Error.
   void finish();
-  uint64_t files() const { return files_; }
 
 private:
   struct Part {
@@ -41,7 +40,6 @@ private:
   AtomicDirectory directory_;
   const uint64_t most_rows_;
   std::array<Part, kTables> parts_;
-  uint64_t files_ = 0;
 };
 
 } // namespace ovnitrace

@@ -53,7 +53,7 @@ TEST(DirtyRows, AMaskWithoutChannelsMarksNoRow) {
   DirtyRows dirty(3);
   dirty.insert(0, 1);
   dirty.mark_all(1, ChannelBits(1));
-  EXPECT_TRUE(dirty.empty());
+  EXPECT_TRUE(dirty.rows().empty());
   dirty.mark_all(2, ChannelBits(1, 1));
   EXPECT_EQ(bits_of(dirty, 2), std::set<uint32_t>{0});
   EXPECT_EQ(dirty.rows().size(), 1u);

@@ -28,7 +28,6 @@ TEST(ThreadIdentity, ComesBackFromItsRecordsWhateverTheLengthOfItsName) {
     ThreadIdentity back;
     for (const ftrace_record &record : records) {
       EXPECT_EQ(record.par1, 5);
-      EXPECT_EQ(ThreadIdentity::continues(uint8_t(record.code)), &record != &records[0]);
       EXPECT_EQ(ftrace_record_tsc(&record),
                 ThreadIdentity::has_earlier_time(uint8_t(record.code)) ? 40 : 100);
       back.take(record, [](uint64_t ticks) { return 3 * ticks; });

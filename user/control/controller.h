@@ -58,8 +58,6 @@ public:
   /// Disarms all alarms, and reports those that never could hit.
   void detach();
 
-  const Plan &plan() const { return plan_; }
-
 private:
   struct Timer {
     uint64_t time; ///< ns

@@ -8,7 +8,6 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace ovnitrace::control {
 
@@ -231,10 +230,6 @@ void check_possible(const Plan &plan) {
       fail_usage(plan.chains[plan.chain_of[a]].text, plan.alarms[a]->span,
                  "an alarm of this type works on x86-64 only; this machine has " +
                      portable_type_names());
-}
-
-std::string label(const Chain &chain) {
-  return printable_line(chain.name.empty() ? chain.text : chain.name);
 }
 
 std::string text_of(const Chain &chain, const Alarm &alarm) {

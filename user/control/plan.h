@@ -24,7 +24,6 @@ struct Plan {
 
   /// Returns what the trace says of each chain: its name, which may be empty, and its text.
   std::vector<std::pair<std::string, std::string>> descriptions() const;
-  bool empty() const { return chains.empty(); }
   /// Returns whether there is an event that starts the region; without one it starts at once.
   bool has_start() const;
   /// Returns whether an alarm of this kind is there.
@@ -39,8 +38,6 @@ Plan make_plan(const std::vector<std::string> &chains);
 /// Refuses what cannot be captured here, with the reason. Throws Error with status 2 and a caret.
 void check_possible(const Plan &plan);
 
-/// Returns what outputs call a chain: its name, or its text.
-std::string label(const Chain &chain);
 /// Returns an alarm as the user wrote it, printable.
 std::string text_of(const Chain &chain, const Alarm &alarm);
 std::string text_of(const Plan &plan, size_t alarm);

@@ -4,7 +4,7 @@
 #include "emulator/base/error.h"
 
 #include <fmt/core.h>
-#include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 

@@ -16,7 +16,7 @@ uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
   if (lives_.size() == kMost)
     return kNoLife;
   const auto number = uint32_t(lives_.size());
-  lives_.push_back({pid, since, parent, {}, 0, {}});
+  lives_.push_back({since, parent, {}, 0, {}});
   std::vector<uint32_t> &all = by_pid_[pid];
   const auto later =
       std::upper_bound(all.begin(), all.end(), since,

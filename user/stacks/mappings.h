@@ -89,8 +89,6 @@ public:
   };
   /// Returns where that happened since the last call.
   std::vector<Replaced> newly_replaced() { return std::exchange(replaced_, {}); }
-  /// 0 for kNoLife.
-  uint32_t pid_of(uint32_t life) const { return life == kNoLife ? 0 : lives_[life].pid; }
   const std::deque<CodeFile> &files() const { return files_; }
   const std::vector<FirstUse> &first_uses() const { return first_uses_; } ///< of files()
   uint64_t left_out() const { return left_out_; }                         ///< mappings beyond kMost
@@ -101,7 +99,6 @@ private:
     uint32_t file;
   };
   struct Life {
-    uint32_t pid;
     uint64_t since;
     uint32_t parent = kNoLife;                 ///< it has what that one had then
     std::multimap<uint64_t, Mapping> mappings; ///< by start; of equal ones in the order of map()
