@@ -2,6 +2,7 @@
 #include "emulator/base/identity.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/parse_number.h"
 
 #include <fmt/core.h>
 #include <grp.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -23,14 +23,7 @@ namespace ovnitrace {
 namespace {
 
 std::optional<uint32_t> number(const char *text) {
-  uint32_t value = 0;
-  if (!text)
-    return {};
-  const char *end = text + std::strlen(text);
-  auto [at, error] = std::from_chars(text, end, value);
-  if (error != std::errc() || at != end || at == text)
-    return {};
-  return value;
+  return text ? to_number<uint32_t>(text) : std::nullopt;
 }
 
 std::vector<gid_t> groups_of(const char *name, gid_t gid) {

@@ -2,9 +2,8 @@
 #include "emulator/cli/path_options.h"
 
 #include "emulator/base/messages.h"
+#include "emulator/base/parse_number.h"
 #include "emulator/summary/names.h"
-
-#include <charconv>
 
 namespace ovnitrace {
 
@@ -12,23 +11,16 @@ namespace {
 
 constexpr const char *kGroup = "Critical path"; // in --help
 
-bool parse_number(const std::string &text, uint32_t &number) {
-  const char *end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && at == end;
-}
-
 } // namespace
 
 void add_path_options(App command, PathArguments &arguments, const std::string &what) {
   const auto set = [&arguments](const std::string &text) {
     arguments.wanted = true;
-    uint32_t tid = 0;
     if (text == "true") // without a value
       return;
-    if (!parse_number(text, tid) || tid == 0)
+    arguments.query.tid = to_number<uint32_t>(text);
+    if (arguments.query.tid.value_or(0) == 0)
       refuse_value("'" + text + "' is no thread id");
-    arguments.query.tid = tid;
   };
   const Option path =
       command

@@ -2,6 +2,7 @@
 #include "emulator/input/trace_dir.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/parse_number.h"
 #include "emulator/base/small_file.h"
 #include "emulator/input/trace_parts.h"
 
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -45,11 +45,7 @@ std::optional<uint16_t> cpu_of(std::string_view name) {
     return std::nullopt;
   name.remove_prefix(prefix.size());
   name.remove_suffix(suffix.size());
-  uint16_t cpu = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), cpu);
-  if (error != std::errc() || end != name.data() + name.size())
-    return std::nullopt;
-  return cpu;
+  return to_number<uint16_t>(name);
 }
 
 struct ChunkPath {

@@ -2,6 +2,7 @@
 #include "emulator/ovni/stream_meta.h"
 
 #include "emulator/base/bounded_json.h"
+#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
 #include "emulator/ovni/model_names.h"
@@ -94,13 +95,6 @@ void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
   }
 }
 
-template <typename T> std::optional<T> number_key(const std::string &key) {
-  T number{};
-  const char *end = key.data() + key.size();
-  const auto [stop, error] = std::from_chars(key.data(), end, number);
-  return error == std::errc{} && stop == end && !key.empty() ? std::optional(number) : std::nullopt;
-}
-
 /// Returns the major and minor number of "1.2.3".
 std::optional<std::pair<unsigned, unsigned>> version_of(std::string_view text) {
   unsigned numbers[3];
@@ -117,7 +111,7 @@ std::optional<std::pair<unsigned, unsigned>> version_of(std::string_view text) {
 }
 
 void read_mark(const std::string &key, const json &value, StreamMeta &meta, Problems &problems) {
-  const auto type = number_key<uint32_t>(key);
+  const auto type = to_number<uint32_t>(key);
   const json *title = find(value, "title");
   const json *channel = find(value, "chan_type");
   if (!type || *type >= kMarkTypes || !title || !title->is_string()) {
@@ -137,7 +131,7 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
     problem(" has labels that are no object");
   else if (labels)
     for (const auto &[number, label] : labels->items()) {
-      const auto marked = number_key<int64_t>(number);
+      const auto marked = to_number<int64_t>(number);
       if (label.is_string() && label.get_ref<const std::string &>().size() > kLabelMost)
         problem(" has a label of more than 511 bytes");
       if (marked && label.is_string())

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_walk.h"
 
-#include <charconv>
+#include "emulator/base/parse_number.h"
+
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -21,9 +23,7 @@ bool take_prefix(std::string_view &name, std::string_view prefix) {
 }
 
 int32_t number(std::string_view text) {
-  int32_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && stop == text.data() + text.size() && value > 0 ? value : 0;
+  return std::max(to_number<int32_t>(text).value_or(0), 0);
 }
 
 } // namespace

@@ -3,11 +3,11 @@
 
 #include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
+#include "emulator/base/parse_number.h"
 #include "emulator/format/code_table.h"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <optional>
 
 namespace ovnitrace {
@@ -36,14 +36,12 @@ std::optional<uint32_t> find(std::string_view word) {
     return everything();
   if (word == "none")
     return 0;
-  uint32_t number = UINT32_MAX;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool is_number = error == std::errc() && end == word.data() + word.size();
+  const std::optional<uint32_t> number = to_number<uint32_t>(word);
   for (const FamilyInfo &family : kFamilies)
     if (!family.option.empty() &&
-        (is_number ? number == family.number
-                   : !word.empty() &&
-                         (word == family.option || word == family.name || word == family.other)))
+        (number ? *number == family.number
+                : !word.empty() &&
+                      (word == family.option || word == family.name || word == family.other)))
       return chosen_by(family.option);
   return {};
 }

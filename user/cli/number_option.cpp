@@ -2,11 +2,12 @@
 #include "user/cli/number_option.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/parse_number.h"
 #include "user/chunk/buffer_kind.h"
 
 #include <fmt/core.h>
 
-#include <charconv>
+#include <optional>
 
 namespace ovnitrace {
 
@@ -16,14 +17,12 @@ std::string long_name(const std::string &names) {
 
 uint64_t parse_number(const std::string &option, const std::string &text, uint64_t least,
                       uint64_t most) {
-  uint64_t number = 0;
-  const char *end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || at != end || number < least || number > most)
+  const std::optional<uint64_t> number = to_number<uint64_t>(text);
+  if (!number || *number < least || *number > most)
     throw Error(fmt::format("{}: give a whole number from {} to {}, not {}", option, least, most,
                             text.empty() ? "nothing" : text),
                 kExitUsage);
-  return number;
+  return *number;
 }
 
 Option add_size(App app, const std::string &names, uint64_t &bytes, const std::string &what) {

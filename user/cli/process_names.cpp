@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/cli/process_names.h"
 
+#include "emulator/base/parse_number.h"
+
 #include <fnmatch.h>
 #include <unistd.h>
 
@@ -31,15 +33,14 @@ std::vector<NamedProcess> processes_named(const std::string &name, const std::st
   std::vector<NamedProcess> found;
   std::error_code ignored;
   for (const auto &entry : std::filesystem::directory_iterator(proc, ignored)) {
-    const std::string number = entry.path().filename();
-    if (number.find_first_not_of("0123456789") != number.npos)
+    const auto pid = to_number<uint32_t>(entry.path().filename().native());
+    if (!pid)
       continue;
-    const auto pid = uint32_t(std::stoul(number));
     const std::string comm = line_of(entry.path() / "comm", '\n');
     const std::string program = line_of(entry.path() / "cmdline", '\0'); // the kernel cuts comm off
     const bool is_it = matches(name, comm) || matches(name, program.substr(program.rfind('/') + 1));
-    if (is_it && pid != uint32_t(getpid()))
-      found.push_back({pid, comm});
+    if (is_it && *pid != uint32_t(getpid()))
+      found.push_back({*pid, comm});
   }
   std::sort(found.begin(), found.end(),
             [](const NamedProcess &a, const NamedProcess &b) { return a.pid < b.pid; });

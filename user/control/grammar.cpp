@@ -2,12 +2,12 @@
 #include "user/control/grammar.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace ovnitrace::control {
 
@@ -20,14 +20,6 @@ struct Piece {
   std::string_view text;
   Span span;
 };
-
-std::optional<uint64_t> number_of(std::string_view text, int base = 10) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    return {};
-  return value;
-}
 
 std::string_view without_0x(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X") ? text.substr(2) : text;
@@ -100,7 +92,7 @@ Piece Parser::next_value(const AlarmType &type) {
 }
 
 uint64_t Parser::number(const Piece &piece, const std::string &what, uint64_t least) const {
-  const std::optional<uint64_t> value = number_of(piece.text);
+  const std::optional<uint64_t> value = to_number<uint64_t>(piece.text);
   if (piece.text.empty())
     fail(piece.span, fmt::format("{} is missing", what));
   if (!value || *value < least || *value > uint64_t(INT64_MAX))
@@ -198,13 +190,13 @@ void Parser::read_value(Alarm &alarm, const Piece &piece) {
     alarm.number = number(piece, what, 1);
     break;
   case ValueKind::hex:
-    value = number_of(digits, 16);
+    value = to_number<uint64_t>(digits, 16);
     if (!value || digits.size() > 8)
       wrong("a hexadecimal number of up to 8 digits");
     alarm.number = *value;
     break;
   case ValueKind::small_hex:
-    value = number_of(digits, hex ? 16 : 10);
+    value = to_number<uint64_t>(digits, hex ? 16 : 10);
     if (!value || *value > 0xffff)
       wrong("a number below 65536");
     alarm.number = *value;
@@ -216,9 +208,9 @@ void Parser::read_value(Alarm &alarm, const Piece &piece) {
     break;
   case ValueKind::pair: {
     const size_t dot = piece.text.find('.');
-    value = number_of(piece.text.substr(0, dot));
+    value = to_number<uint64_t>(piece.text.substr(0, dot));
     const auto second =
-        dot == piece.text.npos ? std::nullopt : number_of(piece.text.substr(dot + 1));
+        dot == piece.text.npos ? std::nullopt : to_number<uint64_t>(piece.text.substr(dot + 1));
     if (!value || !second || *value > UINT32_MAX || *second > UINT32_MAX)
       wrong("two numbers with a dot between them");
     alarm.number = *value;
@@ -227,12 +219,12 @@ void Parser::read_value(Alarm &alarm, const Piece &piece) {
   }
   case ValueKind::place: {
     const size_t plus = piece.text.rfind('+');
-    if (hex && !(value = number_of(digits, 16)))
+    if (hex && !(value = to_number<uint64_t>(digits, 16)))
       wrong("a hexadecimal address");
     if (!hex && plus != piece.text.npos && plus > 0 && !piece.text.starts_with("operator") &&
         piece.text.find("::operator") == piece.text.npos) {
       const std::string_view offset = piece.text.substr(plus + 1);
-      value = number_of(without_0x(offset), 16);
+      value = to_number<uint64_t>(without_0x(offset), 16);
       if (!value)
         wrong("the offset, hexadecimal, behind the + of IMAGE+OFFSET");
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/arguments.h"
 
+#include "emulator/base/parse_number.h"
+
 #include <asm/ptrace.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -15,17 +16,9 @@ namespace ovnitrace {
 
 namespace {
 
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return {};
-  return value;
-}
-
 /// Reads a constant, which compilers print with or without a sign.
 std::optional<user_argument> constant(std::string_view text) {
-  std::optional<int64_t> value = number(text);
+  std::optional<int64_t> value = to_number<int64_t>(text);
   if (!value || *value < std::numeric_limits<int32_t>::min() ||
       *value > std::numeric_limits<uint32_t>::max())
     return {};
@@ -65,7 +58,7 @@ std::optional<user_argument> operand(std::string_view text) {
 std::optional<user_argument> operand(std::string_view text) {
   if (!text.starts_with('x'))
     return constant(text);
-  std::optional<int64_t> n = number(text.substr(1));
+  std::optional<int64_t> n = to_number<int64_t>(text.substr(1));
   if (!n || *n < 0 || *n > 30)
     return {};
   return user_argument{1, uint32_t(offsetof(user_pt_regs, regs) + size_t(*n) * sizeof(uint64_t))};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/command_lines.h"
 
+#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/preflight.h"
@@ -11,9 +12,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <memory>
+#include <optional>
 
 namespace ovnitrace {
 
@@ -64,14 +64,12 @@ void add_living(CommandLines &lines) {
     return;
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc"));
   while (const dirent *entry = directory ? readdir(directory.get()) : nullptr) {
-    uint32_t pid = 0;
-    const char *end = entry->d_name + std::strlen(entry->d_name);
-    const auto [at, error] = std::from_chars(entry->d_name, end, pid);
-    if (error != std::errc() || at != end)
+    const std::optional<uint32_t> pid = to_number<uint32_t>(entry->d_name);
+    if (!pid)
       continue;
-    const std::string text = arguments_of(pid);
+    const std::string text = arguments_of(*pid);
     const bool cut = text.size() > CAPTURE_CMDLINE_LONG;
-    lines.add(pid, 0, std::string_view(text).substr(0, CAPTURE_CMDLINE_LONG), cut);
+    lines.add(*pid, 0, std::string_view(text).substr(0, CAPTURE_CMDLINE_LONG), cut);
   }
 }
 

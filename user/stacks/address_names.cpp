@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/address_names.h"
 
+#include "emulator/base/parse_number.h"
 #include "emulator/base/unique_fd.h"
 
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,9 +54,7 @@ std::string_view word(std::string_view &text) {
 uint64_t number(std::string_view text) {
   if (text.starts_with("0x"))
     text.remove_prefix(2);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+  return to_number<uint64_t>(text, 16).value_or(0);
 }
 
 } // namespace
