@@ -7,6 +7,7 @@
 #include "emulator/slices/slicer.h"
 #include "tests/unit/support/collecting_rows.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/live_script.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -14,9 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 namespace ovnitrace {
 namespace {
@@ -146,67 +145,9 @@ std::map<std::string, std::string> streams_of(EventSource &source, const std::st
   ovni::export_trace(source, path, sink, 0);
   std::map<std::string, std::string> streams;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(path))
-    if (entry.path().extension() == ".obs") {
-      std::ostringstream bytes;
-      bytes << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-      streams[entry.path().lexically_relative(path)] = bytes.str();
-    }
+    if (entry.path().extension() == ".obs")
+      streams[entry.path().lexically_relative(path)] = test::text_of(entry.path());
   return streams;
-}
-
-/// A thread in the middle, a tid used again by another process, and the same tid on another host.
-LiveScript reused_tid() {
-  LiveScript script(2);
-  script.at(110).born(11, 11, "first").dispatch(0, 11);
-  script.at(120, 1).born(11, 11, "other").dispatch(1, 11);
-  script.at(200).born(12, 11, "worker").woken(0, 12, 11);
-  script.at(210).dispatch(1, 12);
-  script.at(220).preempted(0, 11).at(225).dispatch(0, 11);
-  script.at(230, 1).sleep(1, 11);
-  script.at(300).end(1, 12).ended(12);
-  script.at(310, 1).woken(0, 11, 0);
-  script.at(320).born(12, 12, "again").woken(0, 12, 11);
-  script.at(330).sleep(0, 11, 12).at(331).dispatch(0, 12);
-  script.at(340, 1).dispatch(0, 11);
-  script.at(400).woken(0, 11, 12).at(410).dispatch(1, 11);
-  script.at(420).end(0, 12).ended(12);
-  return script;
-}
-
-TEST(LiveSource, GivesTheSameSlicesAndEventsAsFiles) {
-  TempDir dir;
-  CollectingSink sink;
-  const LiveScript script = reused_tid();
-  const auto files = script.open_files(dir.path(), sink);
-  ScriptSource live(script, sink);
-  const Teller of_files = tell(*files), of_live = tell(live);
-  EXPECT_EQ(of_live.slices, of_files.slices);
-  EXPECT_EQ(of_live.events, of_files.events);
-  EXPECT_EQ(of_live.said, (Texts{"born first", "born other", "born worker", "ended worker",
-                                 "born again", "ended again"}));
-  EXPECT_TRUE(of_files.said.empty());
-}
-
-TEST(LiveSource, GivesTheSameLinesOfPrvAsFiles) {
-  TempDir dir;
-  CollectingSink sink;
-  const LiveScript script = reused_tid();
-  ScriptSource live(script, sink);
-  const Texts lines = lines_of(live);
-  EXPECT_EQ(lines, lines_of(*script.open_files(dir.path(), sink)));
-  EXPECT_GT(lines.size(), 60u);
-}
-
-TEST(LiveSource, GivesTheSameOvniStreamsAndDumpAsFiles) {
-  TempDir dir;
-  CollectingSink sink;
-  const LiveScript script = reused_tid();
-  const auto open = [&] { return script.open_files(dir.path(), sink); };
-  ScriptSource live(script, sink), again(script, sink);
-  const auto streams = streams_of(live, dir.path() + "/live");
-  EXPECT_EQ(streams.size(), 4u);
-  EXPECT_EQ(streams, streams_of(*open(), dir.path() + "/files"));
-  EXPECT_EQ(dump_of(again), dump_of(*open()));
 }
 
 TEST(LiveSource, NamesAThreadAsItIsNamedThen) {
@@ -300,9 +241,20 @@ TEST(LiveSourceProperty, GivesWhatFilesGive) {
     CollectingSink sink;
     const LiveScript script = random_script(random);
     const auto open = [&] { return script.open_files(dir.path(), sink); };
-    ScriptSource live(script, sink), again(script, sink);
-    ASSERT_EQ(tell(live).slices, tell(*open()).slices) << "round " << round;
-    ASSERT_EQ(lines_of(again), lines_of(*open())) << "round " << round;
+    const auto live = [&] { return ScriptSource(script, sink); };
+    ScriptSource slices = live(), lines = live(), streams = live(), dump = live();
+    const Teller of_live = tell(slices), of_files = tell(*open());
+    ASSERT_EQ(of_live.slices, of_files.slices) << "round " << round;
+    ASSERT_EQ(of_live.events, of_files.events) << "round " << round;
+    Texts said;
+    for (const LiveScript::Step &step : script.steps())
+      if (step.what != LiveScript::Step::What::event)
+        said.push_back(step.what == LiveScript::Step::What::born ? "born t" : "ended t");
+    ASSERT_EQ(of_live.said, said) << "round " << round;
+    ASSERT_TRUE(of_files.said.empty());
+    ASSERT_EQ(lines_of(lines), lines_of(*open())) << "round " << round;
+    ASSERT_EQ(streams_of(streams, dir / "live"), streams_of(*open(), dir / "files"));
+    ASSERT_EQ(dump_of(dump), dump_of(*open())) << "round " << round;
   }
 }
 

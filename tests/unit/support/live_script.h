@@ -77,7 +77,7 @@ public:
   uint64_t end_time() const { return time_ + 100; }
 
   /// Writes the files below `path` and opens them. Each CPU introduces a thread when it first names
-  /// it, or its new name.
+  /// it. REQUIRES: no step is named().
   std::unique_ptr<EventSource> open_files(const std::string &path, DiagnosticSink &sink) const {
     std::vector<std::unique_ptr<TraceBuilder>> traces;
     std::vector<TraceInput> inputs;
@@ -107,12 +107,6 @@ public:
       };
       if (step.what == Step::What::born) {
         alive[{step.host, step.tid}] = {++contexts, step.thread};
-      } else if (step.what == Step::What::named) {
-        Alive &of = alive.at({step.host, step.tid});
-        of.thread.name = step.thread.name;
-        for (uint32_t cpu = 0; cpu < kCpus; cpu++)
-          introduced.erase({of.context, cpu});
-        introduce(step.tid, 0);
       } else if (step.what == Step::What::event) {
         if (step.peer_tid)
           introduce(step.peer_tid, step.cpu);
