@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The manual's example: its file is exactly what the manual says.
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_example.h"
 
@@ -73,8 +74,7 @@ TEST_F(FtraceManual, ExampleByteForByte) {
   manual_example(path.data(), first, second);
   const unsigned long long end = now();
 
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = ovnitrace::test::text_of(path);
   ASSERT_EQ(bytes.size(), std::size(kExpected) * 16);
   unsigned long long before = start;
   for (size_t i = 0; i < std::size(kExpected); i++) {

@@ -91,7 +91,7 @@ TEST(OvniExport, CpusAreListedOnceAHost) {
   size_t lists = 0;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(dir / "out"))
     if (entry.path().filename() == "stream.json")
-      lists += read_whole(entry.path().string()).find("loom_cpus") != std::string::npos;
+      lists += text_of(entry.path().string()).find("loom_cpus") != std::string::npos;
   EXPECT_EQ(lists, 1u);
 }
 
@@ -152,7 +152,7 @@ TEST(OvniExport, UnknownIsDeadAndFlushing) {
   EXPECT_EQ(counts.gaps, 1u);
   EXPECT_EQ(ovni.state_at(0, 30), 'd');
   EXPECT_EQ(ovni.state_at(0, 50), 'p');
-  const std::string events = read_whole(dir / "out/loom.node/proc.100/thread.100/stream.obs");
+  const std::string events = text_of(dir / "out/loom.node/proc.100/thread.100/stream.obs");
   EXPECT_NE(events.find("OF[" + bytes_of(uint64_t(30))), events.npos);
   EXPECT_NE(events.find("OF]" + bytes_of(uint64_t(50))), events.npos);
 }
@@ -301,7 +301,7 @@ TEST(OvniExport, NeverOverwritesAndLeavesNothingBehind) {
     StreamStore store(dir / "new");
     store.add({"n", 1, 1, 1, "", 0, 0, {0}});
   }
-  EXPECT_EQ(read_whole(dir / "out/precious"), "x");
+  EXPECT_EQ(text_of(dir / "out/precious"), "x");
   const auto entries = std::filesystem::directory_iterator(dir.path());
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1);
 }

@@ -327,7 +327,7 @@ TEST(OvniImport, EveryByteOfTheMetadataWrong) {
   write_stream(dir, "n", 10, 10, execute(5, 0) + stream_event("OHe", 6));
   write_stream(dir, "n", 10, 11, execute(5, 1) + stream_event("OHe", 6));
   const std::string file = dir / (stream_place("n", 10, 11) + "/stream.json");
-  const std::string good = read_whole(file);
+  const std::string good = text_of(file);
   for (size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
     bad[at] = char(bad[at] ^ 0x15);

@@ -160,7 +160,7 @@ TEST_F(OvniLint, ATidOfTwoHostsIsLabelledWithBothNames) {
                stream_header() + execute(1, 0) + event("OHe", 2));
     if (host == 1) {
       lint_written();
-      const std::string pcf = read_whole(dir / "out/cpu.pcf");
+      const std::string pcf = text_of(dir / "out/cpu.pcf");
       const std::string both = "100    alpha (100) | beta1 (100)\n";
       const size_t at = pcf.find(both);
       ASSERT_NE(at, std::string::npos) << pcf;
@@ -169,7 +169,7 @@ TEST_F(OvniLint, ATidOfTwoHostsIsLabelledWithBothNames) {
     }
   }
   lint_written();
-  EXPECT_NE(read_whole(dir / "out/cpu.pcf")
+  EXPECT_NE(text_of(dir / "out/cpu.pcf")
                 .find("alpha (100) | beta1 (100) | beta2 (100) | beta3 (100) | …\n"),
             std::string::npos);
 }

@@ -250,7 +250,7 @@ TEST_F(OvniVerdicts, AVirtualCpuWithTwoRunningThreadsShowsTooManyOfEveryTrackedT
   ConvertOptions options;
   options.directory = dir / "out";
   convert(*source, options, sink);
-  const std::string prv = read_whole(dir / "out/cpu.prv");
+  const std::string prv = text_of(dir / "out/cpu.prv");
   EXPECT_NE(prv.find(":5:777:7:777\n"), std::string::npos) << prv;
 }
 

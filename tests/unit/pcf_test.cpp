@@ -2,10 +2,10 @@
 #include "emulator/prv/pcf.h"
 
 #include "emulator/prv/label.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <cstring>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
 #include <sstream>
@@ -117,8 +117,7 @@ TEST(Pcf, IsWrittenAsItsText) {
   test::TempDir dir;
   Pcf pcf{{{4, "Thread state", {}}}};
   write_pcf(dir / "t.pcf", pcf);
-  std::ifstream file(dir / "t.pcf");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), pcf_text(pcf));
+  EXPECT_EQ(test::text_of(dir / "t.pcf"), pcf_text(pcf));
 }
 
 } // namespace

@@ -19,8 +19,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
@@ -53,8 +51,7 @@ protected:
     const std::string file = out / "page.html";
     result = write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
                           {file, most, cut});
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return test::text_of(file);
   }
   PackedPage page(uint64_t most = kDefaultPageBytes, const Cut &cut = {}) {
     return PackedPage(html(most, cut));
@@ -77,8 +74,7 @@ protected:
     const std::string file = out / "page.html";
     write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
                  {.place = file, .stacks = &stacks});
-    std::ifstream in(file);
-    return PackedPage(std::string{std::istreambuf_iterator<char>(in), {}});
+    return PackedPage(test::text_of(file));
   }
   static void block_in(uint16_t call, test::ChunkBuilder &cpu, uint64_t from, uint64_t to,
                        uint32_t stack) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/row.h"
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
@@ -52,8 +52,7 @@ TEST(Row, IsWrittenAsItsText) {
   test::TempDir dir;
   RowNames names{{}, {}, {}, {"one"}};
   write_row(dir / "t.row", names);
-  std::ifstream file(dir / "t.row");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), row_text(names));
+  EXPECT_EQ(test::text_of(dir / "t.row"), row_text(names));
 }
 
 } // namespace

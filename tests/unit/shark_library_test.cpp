@@ -3,6 +3,7 @@
 #include "emulator/open/open_trace.h"
 #include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/ftrace_rig.h"
 #include "tests/unit/support/manual_codes.h"
 #include "tests/unit/support/manual_example.h"
@@ -53,12 +54,10 @@ TEST_F(SharkLibrary, TheManualsExampleGoesToParaver) {
   EXPECT_TRUE(result.untaken.empty());
   EXPECT_TRUE(sink_.reported.empty());
 
-  std::ifstream row(dir_ / "prv/thread.row");
-  const std::string rows{std::istreambuf_iterator<char>(row), {}};
+  const std::string rows = test::text_of(dir_ / "prv/thread.row");
   for (const char *name : {"task 1 (17)", "task 2 (18)", "task 4 (65535)"})
     EXPECT_NE(rows.find(name), std::string::npos) << name;
-  std::ifstream prv(dir_ / "prv/thread.prv");
-  const std::string text{std::istreambuf_iterator<char>(prv), {}};
+  const std::string text = test::text_of(dir_ / "prv/thread.prv");
   EXPECT_NE(text.find(":462:1"), std::string::npos) << "the deadline miss";
   EXPECT_NE(text.find(":315:6001"), std::string::npos) << "the ipoint";
 }

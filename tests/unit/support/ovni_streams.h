@@ -5,6 +5,7 @@
 
 #include "emulator/input/source.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <algorithm>
@@ -19,11 +20,6 @@ namespace ovnitrace::test {
 inline void write_file(const std::string &path, const std::string &text) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   std::ofstream(path, std::ios::binary) << text;
-}
-
-inline std::string read_whole(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 template <typename T> std::string bytes_of(T value) {

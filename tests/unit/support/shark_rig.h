@@ -7,6 +7,7 @@
 #include "emulator/open/open_trace.h"
 #include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/shark_builder.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -14,7 +15,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -85,10 +85,7 @@ protected:
     ConvertOptions options;
     options.directory = path + ".prv.d";
     result = convert_directory(path, options, sink);
-    std::ifstream in(options.directory + "/" + prv);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(in, line);)
-      lines.push_back(line);
+    std::vector<std::string> lines = lines_of(options.directory + "/" + prv);
     lines.erase(lines.begin());
     return lines;
   }
