@@ -2,10 +2,16 @@
 // Locks a trace directory, so that only one process writes to it.
 #pragma once
 
+#include <sys/file.h>
+
+#include <cerrno>
+
 namespace ovnitrace {
 
-/// Locks an open directory (flock(2)) until `directory` is closed or the process ends. Returns
-/// false if another process writes there. Returns true on a file system without locks.
-bool lock_trace(int directory);
+/// Locks an open directory until `directory` is closed or the process ends. Returns false if
+/// another process writes there. Returns true on a file system without locks.
+inline bool lock_trace(int directory) {
+  return flock(directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
 
 } // namespace ovnitrace

@@ -63,8 +63,7 @@ void add_compress(App app) {
           .type_name("N")
           .range(kLeastLevel, kMostLevel);
   command.add_flag("-d,--decompress", arguments->decompress, "Decompress them").excludes(level);
-  command.add_flag(kQuiet.names, arguments->quiet,
-                   "Print no summary, only warnings about the trace");
+  command.add_flag(kQuiet, arguments->quiet, "Print no summary, only warnings about the trace");
   command.footer(R"(
 Each chunk becomes a zstd frame: cpu0000.ftr becomes cpu0000.ftr.zst. Every command reads both
 forms. A capture is compressed already, unless it was recorded with --compress=0. A file is removed

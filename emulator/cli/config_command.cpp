@@ -78,7 +78,7 @@ void add_config(App app) {
   const auto json = std::make_shared<bool>(false);
   const App command =
       add_unprivileged(app, "config", "Print which options are configured, and in which file");
-  command.add_flag(kJson.names, *json, "Print an object of JSON");
+  command.add_flag(kJson, *json, "Print an object of JSON");
   command.footer(R"(
 Defaults of options are read from /etc/ovnitrace/config, then from ~/.config/ovnitrace/config (or
 $XDG_CONFIG_HOME/ovnitrace/config), which overrides it. The command line overrides both. Under sudo,

@@ -105,7 +105,7 @@ void add_convert(App app) {
       .required();
   command
       .add_option(
-          kOutput.names, options.directory,
+          kOutput, options.directory,
           "Write into this directory (default: the trace directory itself; TRACE.cut.d for a "
           "part of a trace; TRACE.prv.d for a trace that ovnitrace did not write). "
           "Required for several traces")
@@ -129,7 +129,7 @@ void add_convert(App app) {
       .type_name("N")
       .group(kCutGroup)
       .range(1, UINT32_MAX);
-  add_cut_list(command, kCpu.names, "CPU", kTraceCpus, arguments->cut.cut.cpus,
+  add_cut_list(command, kCpu, "CPU", kTraceCpus, arguments->cut.cut.cpus,
                "Only these CPUs in cpu.prv");
   command
       .add_option(
@@ -137,7 +137,7 @@ void add_convert(App app) {
           "Correct the clocks of the traces' hosts by the offsets in this table, which has the "
           "format of ovnisync")
       .type_name("FILE");
-  command.add_flag(kQuiet.names, arguments->quiet,
+  command.add_flag(kQuiet, arguments->quiet,
                    "Print no progress and no summary, only warnings about the trace");
   command.footer(R"(
 Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a

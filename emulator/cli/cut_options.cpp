@@ -46,17 +46,17 @@ uint64_t place(const TraceTime &time, const char *option, const std::string &pat
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(
-      command, kFrom.names, arguments.from,
+      command, kFrom, arguments.from,
       "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
       "alone is in seconds), a time of the clock: 14:03:07.5, @1732345678, or a mark: "
       "mark:ready");
   if (with_end)
-    add_time(command, kTo.names, arguments.to, "End of the part, given as for --from");
-  add_cut_list(command, kPid.names, "PID", kTracePids, arguments.cut.pids,
+    add_time(command, kTo, arguments.to, "End of the part, given as for --from");
+  add_cut_list(command, kPid, "PID", kTracePids, arguments.cut.pids,
                "Only threads of these processes, such as 12,34");
-  add_cut_list(command, kTid.names, "TID", kTraceTids, arguments.cut.tids,
+  add_cut_list(command, kTid, "TID", kTraceTids, arguments.cut.tids,
                "Only these threads, such as 12,34");
-  add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments.cut.comms,
+  add_cut_list(command, kComm, "NAME", kTraceComms, arguments.cut.comms,
                "Only threads of these names; * and ? as in a shell");
 }
 

@@ -116,7 +116,7 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, kComm.names, "NAME", kTraceComms, arguments->query.comms,
+  add_cut_list(command, kComm, "NAME", kTraceComms, arguments->query.comms,
                "Compare only threads with this name, as 'worker-*'. The critical path is that of "
                "the main thread if it has this name, otherwise of the thread that ran longest");
   add_match(command, arguments->traces.matches);
@@ -127,13 +127,13 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .type_name("GATE")
       .allow_extra_args(false);
   command
-      .add_option(kTop.names, arguments->top,
+      .add_option(kTop, arguments->top,
                   "Print at most N groups of threads, and N lines of each; 0: all (default: 10)")
       .type_name("N")
       .range(0, UINT32_MAX);
-  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
   command
-      .add_option(kTo.names, arguments->to,
+      .add_option(kTo, arguments->to,
                   "Write the stacks of both runs, for a differential flame graph. FORMAT is folded")
       .type_name("FORMAT")
       .one_of({"folded"});

@@ -66,8 +66,7 @@ void add_dump(App app) {
       .required();
   add_cut_options(command, arguments->cut);
   add_terminal_options(command);
-  command.add_flag(kJson.names, arguments->json,
-                   "Print a JSON object on each line, with times in ns");
+  command.add_flag(kJson, arguments->json, "Print a JSON object on each line, with times in ns");
   command.footer(R"(
 A line has four columns and the details, separated by blanks. No column contains a blank:
 

@@ -130,7 +130,7 @@ void add_export(App app) {
   };
   command
       .add_option_function<std::vector<std::string>>(
-          kTo.names, set,
+          kTo, set,
           "The format, one of those below. Given twice, --to also says where the part of the "
           "trace ends, as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
@@ -141,11 +141,11 @@ void add_export(App app) {
                   "The directory of the trace, or a file of the S.Ha.R.K. tracer")
       .required();
   command
-      .add_option(kOutput.names, arguments->write.output,
+      .add_option(kOutput, arguments->write.output,
                   "File or directory to write (default: TRACE with the suffix of the format)")
       .type_name("PATH");
   add_force(command, arguments->write.force);
-  command.add_flag(kQuiet.names, arguments->write.quiet,
+  command.add_flag(kQuiet, arguments->write.quiet,
                    "Print no progress and no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut, false);
   add_path_options(command, arguments->write.path,

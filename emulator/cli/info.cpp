@@ -82,13 +82,13 @@ void add_info(App app) {
       .type_name("COLUMN")
       .one_of(sort_words());
   command
-      .add_option(kTop.names, arguments->report.top,
+      .add_option(kTop, arguments->report.top,
                   "Print at most N lines of a table, and one with the sum of the rest; 0: all "
                   "(default: 20)")
       .type_name("N")
       .check(wrong_number_of_lines);
   add_terminal_options(command);
-  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(
 The table of threads shows, for each thread:
 

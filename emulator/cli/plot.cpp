@@ -103,12 +103,12 @@ void add_plot(App app) {
                   "The directory of the trace, or a file of the S.Ha.R.K. tracer")
       .required();
   command
-      .add_option(kOutput.names, arguments->output,
+      .add_option(kOutput, arguments->output,
                   "Write an SVG figure; - is standard output (default: print text)")
       .type_name("FILE.svg");
   add_force(command, arguments->force);
   command
-      .add_option(std::string(kTop.names) + ",--rows", arguments->figure.rows,
+      .add_option(std::string(kTop) + ",--rows", arguments->figure.rows,
                   "Draw at most N threads: those that ran or waited longest (default: 40)")
       .type_name("N")
       .range(1, kMostRows);

@@ -28,7 +28,7 @@ void add_report(App app) {
       .required();
   command
       .add_option(
-          kOutput.names, report.output,
+          kOutput, report.output,
           "File to write (default: report.html in the trace directory, TRACE.html for a file)")
       .type_name("FILE.html");
   add_force(command, report.force);
@@ -41,7 +41,7 @@ void add_report(App app) {
       .as_size();
   command.add_flag("--open", report.open,
                    "Open the page in the browser, as the user who called sudo");
-  command.add_flag(kQuiet.names, report.quiet, "Print no summary, only warnings about the trace");
+  command.add_flag(kQuiet, report.quiet, "Print no summary, only warnings about the trace");
   add_cut_options(command, arguments->cut);
   command
       .add_option("--against", report.against.trace,

@@ -4,7 +4,8 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
-#include "emulator/cli/open_browser.h"
+#include "emulator/base/spawn.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
@@ -17,8 +18,16 @@
 #include "emulator/why/explainer.h"
 #include "emulator/why/sentences.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -84,6 +93,35 @@ Answer answer_about(const TraceInfo &info, const Cut &cut, const Stacks *stacks,
   return answer_of(
       info, catalog,
       explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog), stacks));
+}
+
+/// Restores variables that sudo removed and that a browser needs to find the user's session.
+void set_session_environment() {
+  if (const passwd *user = getpwuid(getuid())) {
+    setenv("HOME", user->pw_dir, 1);
+    setenv("USER", user->pw_name, 1);
+    setenv("LOGNAME", user->pw_name, 1);
+  }
+  const std::string runtime = fmt::format("/run/user/{}", getuid());
+  if (access(runtime.c_str(), W_OK) != 0)
+    return;
+  setenv("XDG_RUNTIME_DIR", runtime.c_str(), 1);
+  setenv("DBUS_SESSION_BUS_ADDRESS", ("unix:path=" + runtime + "/bus").c_str(), 0);
+}
+
+/// Starts the browser of the desktop (xdg-open) and does not wait for it. As root, it starts
+/// nothing. A browser that does not start is reported, and is not an error.
+void open_browser(const std::string &path) {
+  if (geteuid() == 0) {
+    print("--open: no browser is started as root; open {} yourself", path);
+    return;
+  }
+  set_session_environment();
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC)); // xdg-open may outlive us
+  pid_t child;
+  if (const int error = spawn({"xdg-open", std::filesystem::absolute(path)}, own_environment(),
+                              {null.get(), null.get(), null.get()}, child))
+    print("--open: cannot run xdg-open: {}; open {} yourself", std::strerror(error), path);
 }
 
 } // namespace

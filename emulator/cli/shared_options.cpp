@@ -29,7 +29,7 @@ bool would_be_replaced(const std::string &path) {
 } // namespace
 
 void add_force(App command, bool &force) {
-  command.add_flag(kForce.names, force, "Replace an output that exists");
+  command.add_flag(kForce, force, "Replace an output that exists");
 }
 
 std::string wrong_number_of_lines(const std::string &text) {

@@ -9,26 +9,15 @@
 
 namespace ovnitrace {
 
-struct SharedOption {
-  const char *names; ///< as App::add_option() takes them, older names last
-  const char *means; ///< for docs/usage.md
-};
+/// Names as App::add_option() takes them, older names last. docs/usage.md says what they mean.
+inline constexpr const char *kOutput = "-o,--output", *kForce = "-f,--force",
+                            *kQuiet = "-q,--quiet", *kFrom = "--from", *kTo = "--to,--until",
+                            *kTop = "--top", *kJson = "--json", *kPid = "-p,--pid",
+                            *kTid = "-t,--tid", *kComm = "-n,--comm", *kCpu = "-C,--cpu",
+                            *kKey = "-k,--key";
 
-inline constexpr SharedOption kOutput = {"-o,--output", "where the output goes"},
-                              kForce = {"-f,--force", "replace an output that exists"},
-                              kQuiet = {"-q,--quiet", "print no progress and no summary"},
-                              kFrom = {"--from", "start of the part"},
-                              kTo = {"--to,--until", "end of the part"},
-                              kTop = {"--top", "at most so many lines, the largest first"},
-                              kJson = {"--json", "print JSON"},
-                              kPid = {"-p,--pid", "only these processes"},
-                              kTid = {"-t,--tid", "only these threads"},
-                              kComm = {"-n,--comm", "only threads of these names"},
-                              kCpu = {"-C,--cpu", "only these CPUs"},
-                              kKey = {"-k,--key", "encrypt with the secret in this file"};
-
-inline constexpr SharedOption kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom, kTo,  kTop,
-                                                  kJson,   kPid,   kTid,   kComm, kCpu, kKey};
+inline constexpr const char *kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom, kTo,  kTop,
+                                                 kJson,   kPid,   kTid,   kComm, kCpu, kKey};
 
 /// Adds -f, which sets `force`.
 void add_force(App command, bool &force);

@@ -152,7 +152,7 @@ void add_why(App app) {
       "Other traces: all are explained anyway");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
   command
-      .add_option(kTop.names, arguments->options.top,
+      .add_option(kTop, arguments->options.top,
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
                   "10 for other tables)")
       .type_name("N")
@@ -197,7 +197,7 @@ void add_why(App app) {
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort", "--latency"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
-  command.add_flag(kJson.names, arguments->json, "Print an object of JSON, with times in ns");
+  command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(R"(
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;

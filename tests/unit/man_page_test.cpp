@@ -2,19 +2,33 @@
 // The manual pages, which are made of the tables behind --help.
 #include "emulator/cli/man_page.h"
 #include "tests/unit/support/all_commands.h"
-#include "tests/unit/support/output_of.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 namespace ovnitrace {
 namespace {
+
+/// Returns what the command writes to standard output.
+std::string output_of(const std::string &command) {
+  std::FILE *const pipe = popen(command.c_str(), "r");
+  if (!pipe)
+    throw std::runtime_error("cannot run " + command);
+  std::string text;
+  char part[4096];
+  while (const size_t n = std::fread(part, 1, sizeof part, pipe))
+    text.append(part, n);
+  pclose(pipe);
+  return text;
+}
 
 class ManPage : public test::AllCommands {
 protected:
@@ -80,7 +94,7 @@ TEST_F(ManPage, IsWrittenForEachCommand) {
 }
 
 TEST_F(ManPage, IsRenderedWithoutWarnings) {
-  if (test::output_of("command -v mandoc && command -v man && command -v lowdown").empty())
+  if (output_of("command -v mandoc && command -v man && command -v lowdown").empty())
     GTEST_SKIP() << "no mandoc, man or lowdown";
   test::TempDir dir;
   write_man_pages(app, dir.path());
@@ -89,12 +103,12 @@ TEST_F(ManPage, IsRenderedWithoutWarnings) {
   std::istringstream names(formats.substr(0, formats.find('\n')));
   const std::string root = test::project_path(".").string();
   for (std::string name; names >> name;)
-    EXPECT_EQ(test::output_of("'" + root + "/scripts/doc_man.sh' '" + root + "/docs/" + name +
-                              ".md' 1.0 2>&1 >" + (dir / (name + ".5"))),
+    EXPECT_EQ(output_of("'" + root + "/scripts/doc_man.sh' '" + root + "/docs/" + name +
+                        ".md' 1.0 2>&1 >" + (dir / (name + ".5"))),
               "");
-  EXPECT_EQ(test::output_of("mandoc -Tlint -Wwarning " + dir.path() + "/* 2>&1"), "");
-  EXPECT_EQ(test::output_of("for page in " + dir.path() +
-                            "/*; do LC_ALL=C.UTF-8 man --warnings -l $page 2>&1 >/dev/null; done"),
+  EXPECT_EQ(output_of("mandoc -Tlint -Wwarning " + dir.path() + "/* 2>&1"), "");
+  EXPECT_EQ(output_of("for page in " + dir.path() +
+                      "/*; do LC_ALL=C.UTF-8 man --warnings -l $page 2>&1 >/dev/null; done"),
             "");
 }
 

@@ -53,12 +53,12 @@ void add_collect(App app) {
       .type_name("ADDRESS");
   command
       .add_option(
-          kOutput.names, options.directory,
+          kOutput, options.directory,
           "Write into this directory (default: the current one). Each trace gets a directory in it")
       .type_name("DIR");
   command
       .add_option(
-          kKey.names, options.key_file,
+          kKey, options.key_file,
           "Encrypt everything (TLS 1.3) with the secret in this file. Senders need the same "
           "secret. It has 16 bytes or more, and only the owner of the file may read it")
       .type_name("FILE");
@@ -66,7 +66,7 @@ void add_collect(App app) {
            "Largest size of one trace (default: no limit)");
   add_number(command, "--max-senders", options.senders, 1, 10'000,
              "Most senders at one time (default: 64)");
-  command.add_flag(kQuiet.names, options.quiet, "Print errors only");
+  command.add_flag(kQuiet, options.quiet, "Print errors only");
   command.footer(
       "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"
       "Examples:\n"

@@ -139,7 +139,7 @@ void add_control(App app, const std::vector<std::string> &command) {
       .type_name("CHAIN")
       .required();
   const auto json = std::make_shared<bool>(false);
-  control.add_flag(kJson.names, *json, "Print an object of JSON");
+  control.add_flag(kJson, *json, "Print an object of JSON");
   std::string types;
   for (const control::AlarmType &type : control::kAlarmTypes)
     types +=

@@ -4,17 +4,20 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/identity.h"
+#include "emulator/base/json_stream.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
 #include "emulator/cli/shared_options.h"
+#include "emulator/cli/stdout_writer.h"
+#include "emulator/format/thread_identity.h"
 #include "user/cli/checked_options.h"
-#include "user/cli/dry_run.h"
 #include "user/cli/no_region.h"
 #include "user/cli/trigger.h"
 #include "user/launch/signals.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
@@ -187,6 +190,28 @@ bool was_list_of_triggers(const RecordArguments &arguments) {
   return true;
 }
 
+/// Prints what --dry-run finds, as a table or as an object of JSON.
+void print_threads(const std::vector<listed_thread> &threads, bool json) {
+  StdoutWriter out;
+  if (json) {
+    JsonStream object([&out](std::string_view text) { out.write(text); });
+    object.member("schema", kJsonSchema);
+    object.start_array("threads");
+    for (const listed_thread &thread : threads)
+      object.element(
+          {{"tid", thread.tid}, {"pid", thread.pid}, {"name", ThreadName(thread.comm).text()}});
+    object.end_array();
+    object.end();
+  } else {
+    out.write(fmt::format("{:>8} {:>8} NAME\n", "PID", "TID"));
+    for (const listed_thread &thread : threads)
+      out.write(
+          fmt::format("{:>8} {:>8} {}\n", thread.pid, thread.tid, ThreadName(thread.comm).text()));
+    out.write(human_count(threads.size(), "thread", "threads") + " would be recorded now\n");
+  }
+  out.flush();
+}
+
 } // namespace
 
 void add_trace(App app, const std::vector<std::string> &command) {
@@ -226,7 +251,7 @@ void add_record(App app, const std::vector<std::string> &command) {
   add_record_options(record_app, *arguments);
   record_app.add_flag("--dry-run", arguments->dry_run,
                       "Print the threads that would be recorded now, and record nothing");
-  record_app.add_flag(kJson.names, arguments->json,
+  record_app.add_flag(kJson, arguments->json,
                       "With --dry-run or --trigger help: print an object of JSON");
   record_app.footer(
       "Examples:\n"

@@ -85,7 +85,7 @@ void add_target_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, kTargetGroup);
   const Option all = app.add_flag("-a,--all", options.all, "Trace every thread of the machine");
   app.add_option_function<std::vector<std::string>>(
-         kPid.names,
+         kPid,
          [&arguments](const std::vector<std::string> &lists) {
            for (const std::string &list : lists)
              add_pids(list, arguments);
@@ -252,7 +252,7 @@ void add_send_options(App app, RecordOptions &options) {
          "tcp://HOST[:PORT]; the port is 20000 by default")
       .type_name("URL");
   app.add_option(
-         kKey.names, options.key_file,
+         kKey, options.key_file,
          "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
          "collector needs the same secret")
       .type_name("FILE");
@@ -277,7 +277,7 @@ void add_capture_options(App app, RecordArguments &arguments) {
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   app.add_option(
-         kOutput.names, options.directory,
+         kOutput, options.directory,
          "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
          "the program or process; system-… with -a)")
       .type_name("DIR");
@@ -289,7 +289,7 @@ void add_record_options(App app, RecordArguments &arguments) {
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
   add_send_options(app, options);
-  app.add_flag(kQuiet.names, options.quiet, "Print no summary, only warnings about the trace");
+  app.add_flag(kQuiet, options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
       "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "

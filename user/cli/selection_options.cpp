@@ -109,7 +109,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
 
 void add_selection_options(App app, Selection &selection) {
   const OptionGroup group(app, "Filters: record only some of these threads (docs/filters.md)");
-  add(app, kTid.names, "TID", "Only these threads, such as 12,34; not the threads that they create",
+  add(app, kTid, "TID", "Only these threads, such as 12,34; not the threads that they create",
       selection, [&selection](const std::string &list) {
         for (const std::string &tid : comma_list(list))
           selection.tids.push_back(uint32_t(parse_number("--tid", tid, 1, FTRACE_TID_MASK)));
@@ -124,7 +124,7 @@ void add_selection_options(App app, Selection &selection) {
   add_cgroup(app, "--container", "NAME|ID",
              "Only threads of this container of docker, podman, containerd or systemd-nspawn",
              selection, [](const std::string &name) { return cgroup_of_container(name); });
-  add_names(app, kComm.names, "Only threads while their name matches GLOB; * and ? as in a shell",
+  add_names(app, kComm, "Only threads while their name matches GLOB; * and ? as in a shell",
             selection, selection.comms);
   add_names(app, "--no-comm", "Only threads while their name does not match GLOB", selection,
             selection.refused_comms);
@@ -134,8 +134,7 @@ void add_selection_options(App app, Selection &selection) {
           selection.uids.push_back(uid_of(user));
         require_room("--uid", selection.uids.size(), SELECT_NUMBERS);
       });
-  add_cpus(app, kCpu.names, "Only what happens on these CPUs, such as 0-3,8", selection,
-           selection.cpus);
+  add_cpus(app, kCpu, "Only what happens on these CPUs, such as 0-3,8", selection, selection.cpus);
   add_cpus(app, "--no-cpu", "Nothing that happens on these CPUs", selection,
            selection.refused_cpus);
   app.add_flag(

@@ -191,7 +191,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
-      .add_option(kOutput.names, arguments->output,
+      .add_option(kOutput, arguments->output,
                   "Write the summary into this file; - is standard output (default: standard "
                   "error)")
       .type_name("FILE");
@@ -210,14 +210,14 @@ void add_stat(App app, const std::vector<std::string> &command) {
   add_match(stat_app, arguments->matches).needs("--against");
   add_force(stat_app, arguments->force);
   stat_app.add_flag(
-      kQuiet.names, arguments->record.options.quiet,
+      kQuiet, arguments->record.options.quiet,
       "Print only the summary and warnings; do not list the processes that -p NAME found");
-  add_number(stat_app, kTop.names, arguments->top, 1, 1'000'000,
+  add_number(stat_app, kTop, arguments->top, 1, 1'000'000,
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
   add_user_option(stat_app, arguments->record.options);
   stat_app.add_flag(
-      kJson.names, arguments->json,
+      kJson, arguments->json,
       "Print an object of JSON: the one of `ovnitrace info --json` (docs/info.md). With -r, "
       "docs/stat.md explains the object; with --against, docs/diff.md does");
   stat_app.footer(R"(

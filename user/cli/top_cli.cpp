@@ -141,10 +141,10 @@ void add_top(App app) {
       .one_of({"thread", "process", "name"});
   add_number(command, "--batch", arguments->batch, 1, UINT32_MAX,
              "Print N intervals as text, and end");
-  add_number(command, kTop.names, arguments->top, 0, UINT32_MAX,
+  add_number(command, kTop, arguments->top, 0, UINT32_MAX,
              "With --batch: print at most N lines of a table; 0: all (default: 20)");
   command.add_flag(
-      kJson.names, arguments->json,
+      kJson, arguments->json,
       "With --batch: print the object of `ovnitrace info --json` for each interval, in "
       "one line (docs/info.md)");
   command

@@ -4,7 +4,6 @@
 
 #include "user/chunk/chunk_meters.h"
 #include "user/chunk/flight_recorder.h"
-#include "user/chunk/tee_pool.h"
 #include "user/chunk/trace_target.h"
 #include "user/record/record.h"
 #include "user/record/trace_json.h"
@@ -15,6 +14,24 @@
 #include <optional>
 
 namespace ovnitrace {
+
+/// Lends the chunks of the first pool. The second one, which copies what it is given, sees them
+/// before.
+class TeePool final : public ChunkPool {
+public:
+  /// Both outlive it.
+  TeePool(ChunkPool &first, FlightRecorder &second) : first_(first), second_(second) {}
+
+  Chunk *borrow(uint32_t cpu) override { return first_.borrow(cpu); }
+  void give(Chunk *chunk) override {
+    second_.give(chunk);
+    first_.give(chunk);
+  }
+
+private:
+  ChunkPool &first_;
+  FlightRecorder &second_;
+};
 
 /// Owns the buffer and the counters around it.
 class CaptureStorage {
