@@ -70,7 +70,7 @@ private:
     window.type = type.type;
     window.unit = unit_for(shape_.length);
     if (def.paint == Paint::gradient) {
-      window.color = CfgColor::not_null_gradient;
+      window.gradient = true;
       if (auto scale = shape_.scales.find(type.type); scale != shape_.scales.end())
         window.maximum = double(scale->second.common());
     } else {

@@ -10,17 +10,6 @@ namespace ovnitrace {
 
 namespace {
 
-// How a pixel with several values is drawn: with one of them for codes, with the largest one for
-// quantities, so that a short burst is visible.
-const struct {
-  const char *color_mode; ///< null: Paraver's default, code colours
-  const char *draw_mode;
-} kColors[] = {
-    /* code */ {nullptr, "draw_randnotzero"},
-    /* gradient */ {"window_in_gradient_mode", "draw_maximum"},
-    /* not_null_gradient */ {"window_in_null_gradient_mode", "draw_maximum"},
-};
-
 // The value of a thread is that of the last event of the type. Levels above add values. These
 // windows are of the level of threads: a row of cpu.prv is a thread to Paraver, too.
 constexpr char kFunctions[] =
@@ -68,7 +57,9 @@ public:
 };
 
 void put_window(Lines &line, const CfgWindow &window, bool open) {
-  const auto &mode = kColors[size_t(window.color)];
+  // A pixel with several values shows one of the codes, or the largest quantity: a short burst is
+  // visible.
+  const char *const draw_mode = window.gradient ? "draw_maximum" : "draw_randnotzero";
   const std::string palette = palette_text(window.values);
   const bool scaled = window.minimum != 0 || window.maximum != 0;
   line("window_name", one_line_label(window.name, "Type " + std::to_string(window.type)));
@@ -81,8 +72,8 @@ void put_window(Lines &line, const CfgWindow &window, bool open) {
   line("window_comm_lines_enabled", boolean(window.arrows));
   line("window_flags_enabled", "false");
   line("window_noncolor_mode", "true");
-  if (mode.color_mode) {
-    line("window_color_mode", mode.color_mode);
+  if (window.gradient) {
+    line("window_color_mode", "window_in_null_gradient_mode");
     line("window_gradient_function", "gradient_function_log");
   }
   line("window_custom_color_enabled", boolean(!palette.empty()));
@@ -102,8 +93,8 @@ void put_window(Lines &line, const CfgWindow &window, bool open) {
   line("window_object", "appl { 1, { All } }");
   line("window_begin_time_relative", "0.000000000000");
   line("window_open", boolean(open));
-  line("window_drawmode", mode.draw_mode);
-  line("window_drawmode_rows", mode.draw_mode);
+  line("window_drawmode", draw_mode);
+  line("window_drawmode_rows", draw_mode);
   line("window_pixel_size", "1");
   line("window_labels_to_draw", "1");
   line.text += kFunctions;

@@ -11,13 +11,6 @@
 
 namespace ovnitrace {
 
-enum class CfgColor {
-  code,             ///< each value has a colour and a label
-  gradient,         ///< by size, from the least to the greatest
-  not_null_gradient ///< by size; 0 is background, and values above the maximum have a colour of
-                    ///< their own
-};
-
 /// The unit of times on axes and in histograms.
 enum class CfgUnit { nanoseconds, microseconds, milliseconds, seconds };
 
@@ -29,7 +22,9 @@ CfgUnit unit_for(uint64_t length_ns);
 struct CfgWindow {
   std::string name;  ///< title of the window: "Thread: state of the CPU"
   uint32_t type = 0; ///< event type
-  CfgColor color = CfgColor::code;
+  /// Colours by size: 0 is background, and values above the maximum have a colour of their own.
+  /// Without it, each value has a colour and a label.
+  bool gradient = false;
   double minimum = 0, maximum = 0; ///< semantic scale; both 0: Paraver computes it
   std::vector<PcfValue> values;    ///< values with a colour have it in this window
   CfgUnit unit = CfgUnit::microseconds;

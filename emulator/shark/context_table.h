@@ -33,7 +33,6 @@ public:
   uint32_t task(uint16_t context, Mention mention, uint32_t pid, uint64_t ticks);
 
   std::vector<Task> &tasks() { return tasks_; }
-  const std::vector<Task> &tasks() const { return tasks_; }
 
 private:
   static bool is_another(const Task &task, Mention mention, uint32_t pid);

@@ -52,9 +52,7 @@ TEST(Cfg, CountsTheFunctionsOfTheList) {
 TEST(Cfg, UsesColourModesThatParaverKnows) {
   CfgWindow window;
   EXPECT_EQ(tags_of(window).count("window_color_mode"), 0u); // code colours are the default
-  window.color = CfgColor::gradient;
-  EXPECT_EQ(tags_of(window)["window_color_mode"], "window_in_gradient_mode");
-  window.color = CfgColor::not_null_gradient;
+  window.gradient = true;
   EXPECT_EQ(tags_of(window)["window_color_mode"], "window_in_null_gradient_mode");
 }
 
@@ -123,7 +121,7 @@ TEST(Cfg, TheUnitFitsTheLengthOfTheTrace) {
 TEST(Cfg, AGradientSpreadsItsSmallValues) {
   CfgWindow window;
   EXPECT_EQ(tags_of(window).count("window_gradient_function"), 0u);
-  window.color = CfgColor::not_null_gradient;
+  window.gradient = true;
   EXPECT_EQ(tags_of(window)["window_gradient_function"], "gradient_function_log");
 }
 
