@@ -37,7 +37,7 @@ constexpr AdviceRule kRules[] = {
            "Try to keep the CPU of {} free (fewer threads, nice, taskset): this thread "
            "was preempted for {} while others were blocked in futex; it woke them "
            "later.",
-           facts.preempted, human_duration(facts.behind_preempted));
+           facts.preempted, human_duration(facts.preempted_ns));
      }},
     {"fewer threads or processes",
      [](const AdviceFacts &facts) {

@@ -26,7 +26,8 @@ struct AdviceFacts {
   uint64_t woken_by_own = 0;         ///< of `blocked`: a thread of the program ended it
   uint64_t woken_by_threads = 0;     ///< blocked in a futex until a traced thread made the wakeup
   uint64_t behind_preempted = 0;     ///< of that: time in which the later waker was preempted
-  std::string preempted = {};        ///< the waker that was preempted most
+  std::string preempted = {};        ///< the waker that was preempted longest in that time
+  uint64_t preempted_ns = 0;         ///< how long it was, while at least one thread was blocked
 
   uint64_t wanted() const { return running + waiting; } ///< wanted a CPU
 };

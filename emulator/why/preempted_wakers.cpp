@@ -19,26 +19,30 @@ void PreemptedWakers::change(uint32_t thread, const StateChange &change, uint64_
     return;
   if (of.next == of.spans.size())
     of.spans.emplace_back();
-  of.spans[of.next] = {time, UINT64_MAX};
+  of.spans[of.next] = {.from = time, .to = UINT64_MAX};
   of.open = true;
 }
 
 void PreemptedWakers::block(const Slice &slice, uint32_t waker) {
   woken_ += slice.length();
-  for (const Span &span : threads_[waker].spans) {
+  Thread &of = threads_[waker];
+  for (Span &span : of.spans) {
     const uint64_t from = std::max(span.from, slice.start), to = std::min(span.to, slice.end);
-    threads_[waker].blame += from < to ? to - from : 0;
+    const uint64_t both = from < to ? to - from : 0;
+    blocked_ += both;
+    // A waker runs, so the block lasted until the end of the preemption. The longest counts.
+    of.blame += both - std::min(both, span.blame);
+    span.blame = std::max(both, span.blame);
   }
 }
 
 PreemptedWakers::Sum PreemptedWakers::sum() const {
-  Sum sum{.woken = woken_};
-  for (uint32_t thread = 0; thread < threads_.size(); thread++) {
-    sum.preempted += threads_[thread].blame;
-    if (threads_[thread].blame &&
-        (sum.most == kNone || threads_[thread].blame > threads_[sum.most].blame))
+  Sum sum{.woken = woken_, .blocked = blocked_};
+  for (uint32_t thread = 0; thread < threads_.size(); thread++)
+    if (threads_[thread].blame > sum.most_preempted) {
       sum.most = thread;
-  }
+      sum.most_preempted = threads_[thread].blame;
+    }
   return sum;
 }
 

@@ -24,26 +24,28 @@ public:
   void block(const Slice &slice, uint32_t waker);
 
   struct Sum {
-    uint64_t woken = 0;     ///< ns, of all blocks
-    uint64_t preempted = 0; ///< ns of `woken`, in which the waker was preempted
-    uint32_t most = kNone;  ///< index into Catalog::threads: the waker that was preempted most
+    uint64_t woken = 0;    ///< ns, of all blocks
+    uint64_t blocked = 0;  ///< ns of `woken`, in which the waker was preempted
+    uint32_t most = kNone; ///< index into Catalog::threads: the waker with the longest time below
+    uint64_t most_preempted = 0; ///< ns of its preemptions in which it let at least one thread wait
   };
   Sum sum() const;
 
 private:
   struct Span {
     uint64_t from = 0, to = 0; ///< ns
+    uint64_t blame = 0;        ///< ns of it, in which it let at least one thread wait
   };
   static constexpr size_t kMost = 32;
   struct Thread {
     std::vector<Span> spans; ///< the last kMost, as a ring
     size_t next = 0;
     bool open = false;  ///< the newest span has not ended
-    uint64_t blame = 0; ///< ns for which it is to blame
+    uint64_t blame = 0; ///< ns, of all spans
   };
 
   std::vector<Thread> threads_;
-  uint64_t woken_ = 0;
+  uint64_t woken_ = 0, blocked_ = 0; ///< as in Sum
 };
 
 } // namespace ovnitrace

@@ -314,7 +314,8 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                     .behind_other = other.ns,
                     .other = other.text,
                     .woken_by_threads = why.preempted_wakers.woken,
-                    .behind_preempted = why.preempted_wakers.preempted};
+                    .behind_preempted = why.preempted_wakers.blocked,
+                    .preempted_ns = why.preempted_wakers.most_preempted};
   if (why.preempted_wakers.most != kNone)
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
   const auto threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));

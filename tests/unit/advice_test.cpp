@@ -75,13 +75,14 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   facts.preempted = "worker (12)";
   EXPECT_EQ(advice(facts),
             "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): this "
-            "thread was preempted for 100.0 ms while others were blocked in futex; it woke them "
+            "thread was preempted for 50.00 ms while others were blocked in futex; it woke them "
             "later.");
   facts.woken_by_threads = 401 * kMs;
   EXPECT_EQ(advice(facts), "") << "a small part of the time in futexes";
 }
 
 TEST(Advice, AnotherProgramThatHadTheCpus) {
+  facts.preempted_ns = 50 * kMs;
   AdviceFacts facts = usual();
   facts.other = "xz (7)";
   facts.behind_other = 150 * kMs;

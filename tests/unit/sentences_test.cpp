@@ -333,6 +333,21 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
             "later.");
 }
 
+/// Several blocked threads do not make the preemption longer.
+TEST_F(Sentences, ALockHolderIsPreemptedOnceForAllWhoWaitForIt) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 11, 10, "owner");
+  cpu.id(3, 12, 10, "late").dispatch(1);
+  block(cpu.at(5 * kMs), 1, 12).dispatch(3).at(7 * kMs);
+  block(cpu, 3, 11).dispatch(2).at(10 * kMs).epilogue(2, 99).at(90 * kMs).dispatch(2);
+  cpu.at(95 * kMs).activate(1, 11).activate(3, 11).at(96 * kMs).end(2, 11).dispatch(1);
+  cpu.at(98 * kMs).end(1, 10).dispatch(3).at(100 * kMs).end(3, 12).stop();
+  EXPECT_NE(answer().advice.find("owner (11) free (fewer threads, nice, taskset): this thread was "
+                                 "preempted for 80.00 ms while others were blocked"),
+            std::string::npos)
+      << answer().advice;
+}
+
 constexpr uint32_t kStartRegion = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
 constexpr uint32_t kStopRegion = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
 
