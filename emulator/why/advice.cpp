@@ -41,7 +41,8 @@ constexpr AdviceRule kRules[] = {
      }},
     {"fewer threads or processes",
      [](const AdviceFacts &facts) {
-       const bool too_many = facts.cpus && facts.wanted() > facts.length * facts.cpus;
+       const bool too_many = // by a tenth: threads that take turns fill all CPUs, too
+           facts.cpus && facts.wanted() / 11 * 10 >= facts.length * facts.cpus;
        return where(too_many && facts.behind_own * 2 >= facts.waiting, facts.behind_own);
      },
      [](const AdviceFacts &facts) {

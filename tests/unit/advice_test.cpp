@@ -61,6 +61,15 @@ TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
             "Try fewer threads: 4.2 of them wanted a CPU at a time, and there is 1.");
   facts.cpus = 5;
   EXPECT_EQ(advice(facts), "") << "there are CPUs enough";
+  facts.cpus = 2;
+  facts.waiting = 300 * kMs;
+  facts.behind_own = 300 * kMs;
+  EXPECT_EQ(advice(facts),
+            "Try fewer threads: 2.2 of them wanted a CPU at a time, and there are 2.");
+  facts.waiting--;
+  EXPECT_EQ(advice(facts), "") << "less than 1.1 times as many as CPUs";
+  facts.waiting = 2300 * kMs;
+  facts.behind_own = 2000 * kMs;
   facts.cpus = 0;
   EXPECT_EQ(advice(facts), "") << "how many there are is not known";
   facts.cpus = 2;
@@ -73,6 +82,7 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   facts.woken_by_threads = 400 * kMs;
   facts.behind_preempted = 100 * kMs;
   facts.preempted = "worker (12)";
+  facts.preempted_ns = 50 * kMs;
   EXPECT_EQ(advice(facts),
             "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): this "
             "thread was preempted for 50.00 ms while others were blocked in futex; it woke them "
@@ -82,7 +92,6 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
 }
 
 TEST(Advice, AnotherProgramThatHadTheCpus) {
-  facts.preempted_ns = 50 * kMs;
   AdviceFacts facts = usual();
   facts.other = "xz (7)";
   facts.behind_other = 150 * kMs;
