@@ -97,9 +97,10 @@ std::string idle_lines(const WhyInput &input) {
 
 /// Returns whether the capture left out a family of events, as far as the trace says.
 bool lacks(const TraceInfo &info, const char *family) {
-  const std::vector<std::string> families = comma_list(info.families);
-  return !info.families.empty() &&
-         std::find(families.begin(), families.end(), family) == families.end();
+  std::string list = info.families; // "sched, user, power"
+  std::erase(list, ' ');
+  const std::vector<std::string> families = comma_list(list);
+  return !list.empty() && std::find(families.begin(), families.end(), family) == families.end();
 }
 
 /// Names the options of the capture that would say more about what was long.

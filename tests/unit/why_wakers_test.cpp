@@ -258,7 +258,7 @@ TEST_F(WhyWakers, ABlockInAPageFaultIsNamedIfItsStackShowsIt) {
 TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
   constexpr const char *kIdle = "Not known: whether a CPU was idle while threads waited. ";
   constexpr const char *kInterrupt = "Not known: which interrupts woke threads. ";
-  for (const std::string families : {"sched", "sched,irq,power", ""}) {
+  for (const std::string families : {"sched", "sched,irq,power", "sched, user, power, irq", ""}) {
     trace = test::TraceBuilder(dir.path());
     trace.json(R"({"version": 1, "machine": "x86_64", "options": {"families": ")" + families +
                "\"}}");
