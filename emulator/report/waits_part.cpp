@@ -56,10 +56,19 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
     sums.push_back(std::move(one));
   }
   for (const LongWait &wait : why.longest_waits) {
-    Json parts = Json::array();
+    std::vector<std::pair<Culprit, uint64_t>> holders; // on whatever CPU it waited for
     for (const LongWait::Part &part : wait.holders) {
-      parts.push_back(holder_json(catalog, part.holder, wait.thread));
-      parts.back()["ns"] = part.ns;
+      const auto at = std::find_if(holders.begin(), holders.end(),
+                                   [&](const auto &one) { return one.first == part.holder; });
+      if (at == holders.end())
+        holders.emplace_back(part.holder, part.ns);
+      else
+        at->second += part.ns;
+    }
+    Json parts = Json::array();
+    for (const auto &[holder, ns] : holders) {
+      parts.push_back(holder_json(catalog, holder, wait.thread));
+      parts.back()["ns"] = ns;
     }
     longest.push_back({{"waiter", wait.thread},
                        {"start", wait.start - catalog.begin},

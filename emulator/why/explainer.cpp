@@ -124,8 +124,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
   if (is_waiting(change.to))
-    open_[thread].cpu = change.cpu;
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
+    open_[thread].cpu = change.cpu;
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
@@ -150,17 +150,28 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
   times_.add(thread, kind, sums);
   OpenWait &open = open_[thread];
   const size_t known = open.holders.size();
-  for (HolderSum &part : open.holders)
-    if (const uint32_t at = sums.index_of(part.key()); at != kNone)
-      part.ns += sums.all()[at].ns;
+  uint64_t ns = 0;
+  for (const HolderSum &sum : sums.all())
+    ns += sum.ns;
+  const auto place = std::find_if(open.waits.begin(), open.waits.end(),
+                                  [&](const auto &wait) { return wait.first == open.cpu; });
+  if (place == open.waits.end())
+    open.waits.emplace_back(open.cpu, ns);
+  else
+    place->second += ns;
+  for (OpenWait::Part &part : open.holders)
+    if (const uint32_t at = sums.index_of(part.sum.key()); at != kNone && part.cpu == open.cpu)
+      part.sum.ns += sums.all()[at].ns;
   for (size_t n = 0; n < sums.all().size() && !open.more; n++) {
     const HolderSum &sum = sums.all()[n];
     if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
-                    [&](const HolderSum &part) { return part.holder == sum.holder; }))
+                    [&](const OpenWait::Part &part) {
+                      return part.sum.holder == sum.holder && part.cpu == open.cpu;
+                    }))
       continue;
     open.more = open.holders.size() == LongWait::kMostParts || sum.holder == CpuHolders::kOthers;
     if (!open.more)
-      open.holders.push_back(sum);
+      open.holders.push_back({open.cpu, sum});
   }
 }
 
@@ -236,12 +247,18 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   const bool is_idle = idle_waits_.wants(idle.causes.total());
   if (is_long || is_idle) {
     std::vector<LongWait::Part> parts;
-    for (const HolderSum &sum : open.holders)
-      parts.push_back({holders_.holder(sum.holder), sum.ns});
+    for (const OpenWait::Part &part : open.holders)
+      parts.push_back({holders_.holder(part.sum.holder), part.cpu, part.sum.ns});
+    std::pair<uint32_t, uint64_t> longest(open.cpu, 0);
+    for (const auto &wait : open.waits)
+      if (wait.second > longest.second)
+        longest = wait;
     const LongWait wait = {.thread = slice.thread,
                            .start = slice.start,
                            .end = slice.end,
-                           .cpu = open.cpu,
+                           .cpu = longest.first,
+                           .cpu_ns = longest.second,
+                           .moved = open.waits.size() > 1,
                            .kind = kind,
                            .block = woken.block,
                            .stack = woken.stack,
@@ -258,6 +275,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   }
   open.holders.clear();
   open.more = false;
+  open.waits.clear();
 }
 
 /// Returns whether a waker is a thread of a program. A kernel thread (a child of kthreadd, thread

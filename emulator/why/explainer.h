@@ -58,9 +58,14 @@ private:
     uint32_t stack = kNone;
   };
   struct OpenWait {
+    struct Part {
+      uint32_t cpu;
+      HolderSum sum;
+    };
     WaitKind kind = WaitKind::not_known;
-    uint32_t cpu = kNone;           ///< for which it waits
-    std::vector<HolderSum> holders; ///< of the wait so far, as of a LongWait
+    uint32_t cpu = kNone;                             ///< for which it waits
+    std::vector<Part> holders;                        ///< of the wait so far, as of a LongWait
+    std::vector<std::pair<uint32_t, uint64_t>> waits; ///< CPU, and how long it waited for it
     bool more = false;
   };
   /// What the current event says.

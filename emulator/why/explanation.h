@@ -110,13 +110,18 @@ struct ThreadTime {
 struct LongWait {
   struct Part {
     Culprit holder;
+    uint32_t cpu; ///< on which the holder ran: index into Catalog::cpus
     uint64_t ns;
   };
   static constexpr size_t kMostParts = 8;
 
   uint32_t thread = 0;
   uint64_t start = 0, end = 0; ///< ns on the clock of the trace
-  uint32_t cpu = kNone;        ///< of a wait: where it ended, index into Catalog::cpus
+  /// A wait for a CPU: for which one it waited longest, index into Catalog::cpus, and how long. The
+  /// scheduler can move a waiting thread.
+  uint32_t cpu = kNone;
+  uint64_t cpu_ns = 0;
+  bool moved = false; ///< it waited for other CPUs too
   WaitKind kind = WaitKind::not_known;
   Block block = {};       ///< of a wait after a wakeup: in what it was blocked before
   uint32_t stack = kNone; ///< of the block

@@ -67,6 +67,10 @@ private:
                                              : Json(call_name(input_.info.machine, block.call));
   }
 
+  Json cpu(uint32_t cpu) const {
+    return cpu < catalog_.cpus.size() ? Json(catalog_.cpus[cpu].index) : Json();
+  }
+
   Json cgroup(const ThreadInfo &thread) const {
     const Cgroup *cgroup = cgroup_of(catalog_, thread, why_.range.to);
     return cgroup ? Json(cgroup->path) : Json();
@@ -206,8 +210,8 @@ private:
           {"tid", thread.tid},   {"name", thread.name},   {"start_ns", wait.start - catalog_.begin},
           {"ns", wait.length()}, {"starts", wait.starts}, {"ends", wait.ends}};
       if (waits) {
-        const bool known = wait.cpu < catalog_.cpus.size();
-        one["cpu"] = known ? Json(catalog_.cpus[wait.cpu].index) : Json();
+        one["cpu"] = cpu(wait.cpu);
+        one["cpu_ns"] = wait.cpu_ns;
         one["after"] = wait_word(wait.kind);
         one["holders"] = Json::array();
         const bool throttled = wait.kind == WaitKind::throttling;
@@ -215,13 +219,14 @@ private:
           one["holders"].push_back({{"holder_tid", tid(part.holder)},
                                     {"holder", name(part.holder, wait.thread)},
                                     {"and_others", has_others(part.holder)},
+                                    {"cpu", cpu(part.cpu)},
                                     {"ns", part.ns}});
         one["idle_while_waiting"] =
             idle_json(wait.idle.known ? wait.length() : 0, wait.idle.causes);
         const bool idle = wait.idle.cpu < catalog_.cpus.size();
         one["idle_elsewhere_ns"] = wait.idle.known ? Json(wait.idle.ns) : Json();
         one["idle_forbidden_ns"] = wait.idle.known ? Json(wait.idle.forbidden_ns) : Json();
-        one["idle_cpu"] = idle ? Json(catalog_.cpus[wait.idle.cpu].index) : Json();
+        one["idle_cpu"] = cpu(wait.idle.cpu);
         one["idle_cpu_ns"] = idle ? Json(wait.idle.cpu_ns) : Json();
       }
       const bool blocked = !waits || wait.kind == WaitKind::wakeup;

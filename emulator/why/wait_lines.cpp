@@ -63,9 +63,10 @@ std::string holder_text(const WhyInput &input, const LongWait &wait, const LongW
   }
 }
 
-/// Returns the holders, most time first, unknown ones last.
+/// Returns who held the CPU of the wait, most time first, unknown ones last.
 std::vector<LongWait::Part> parts_of(const LongWait &wait) {
   std::vector<LongWait::Part> parts = wait.holders;
+  std::erase_if(parts, [&](const LongWait::Part &part) { return part.cpu != wait.cpu; });
   std::stable_sort(
       parts.begin(), parts.end(), [](const LongWait::Part &a, const LongWait::Part &b) {
         return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
@@ -81,14 +82,14 @@ std::string holders(const WhyInput &input, const LongWait &wait) {
   if (parts.empty() || wait.kind == WaitKind::throttling)
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
-  if (parts[0].ns >= wait.length() / 10 * 9) {
+  if (parts[0].ns >= wait.cpu_ns / 10 * 9) {
     const bool same =
         wait.kind == WaitKind::preemption && parts[0].holder == wait.by &&
         (wait.by.kind() == Culprit::Kind::thread || wait.by.kind() == Culprit::Kind::untraced);
     return same ? ", which ran there" : ", " + first + " ran there";
   }
   std::string text = ", meanwhile " + first + " ran there for " + human_duration(parts[0].ns);
-  uint64_t rest = wait.length() - parts[0].ns;
+  uint64_t rest = wait.cpu_ns - parts[0].ns;
   for (size_t n = 1; n < parts.size() && n < kMostNamed; n++) {
     text += ", " + holder_text(input, wait, parts[n]) + " for " + human_duration(parts[n].ns);
     rest -= parts[n].ns;
@@ -96,11 +97,13 @@ std::string holders(const WhyInput &input, const LongWait &wait) {
   return text + (rest ? ", others for " + human_duration(rest) : "");
 }
 
+/// Returns which other CPU was idle longest. After a move that may be the CPU of the wait, before
+/// the thread came there.
 std::string idle_text(const WhyInput &input, const LongWait &wait) {
-  if (wait.idle.cpu != kNone)
+  if (wait.idle.cpu != kNone && wait.idle.cpu != wait.cpu)
     return fmt::format(", {} was idle for {} of it", cpu_text(input, wait.idle.cpu),
                        human_duration(wait.idle.cpu_ns));
-  if (wait.idle.forbidden_cpu != kNone)
+  if (wait.idle.forbidden_cpu != kNone && wait.idle.forbidden_cpu != wait.cpu)
     return fmt::format(", {}, which it may not use, was idle for {} of it",
                        cpu_text(input, wait.idle.forbidden_cpu),
                        human_duration(wait.idle.forbidden_cpu_ns));
@@ -110,9 +113,11 @@ std::string idle_text(const WhyInput &input, const LongWait &wait) {
 } // namespace
 
 std::string wait_line(const WhyInput &input, const LongWait &wait) {
-  const std::string start =
-      fmt::format("{} waited {} for {} from {}: ", thread_label(input.catalog.threads[wait.thread]),
-                  human_duration(wait.length()), cpu_text(input, wait.cpu), at_text(input, wait));
+  const std::string start = fmt::format(
+      "{} waited {}{} for {}{} from {}: ", thread_label(input.catalog.threads[wait.thread]),
+      human_duration(wait.length()),
+      wait.moved ? ", " + human_duration(wait.cpu_ns) + " of it" : "", cpu_text(input, wait.cpu),
+      wait.moved ? "," : "", at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
          (wait.ends ? "" : ", and it waits still");
 }

@@ -128,6 +128,35 @@ TEST_F(Why, AThreadOnTheWayToAnotherCpuWaitsForBoth) {
   EXPECT_EQ(waiting[1]["ns"], 60);
 }
 
+/// The thread waits for CPU 0 nearly all of the time. CPU 1, where it ends up, was idle meanwhile.
+TEST_F(Why, AMovedWaitNamesTheCpuForWhichItWaitedLongest) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "hog");
+  affinity(cpu, 1, 0b01).dispatch(1).at(1 * kMs).epilogue(1, 22).dispatch(2);
+  cpu.at(9 * kMs).migrate(1, 1).at(20 * kMs).stop();
+  auto &other = trace.cpu(1).at(0).start().id(1, 33, 33, "late").id(2, 11, 11, "a").dispatch(1);
+  other.at(2 * kMs).sleep(1, 0).at(8 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1);
+  other.at(10 * kMs).epilogue(1, 11).dispatch(2).at(20 * kMs).stop();
+  explain_all();
+  const LongWait *moved = nullptr;
+  for (const LongWait &wait : why.longest_waits)
+    if (source->catalog().threads[wait.thread].tid == 11)
+      moved = &wait;
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(wait_line(input(), *moved),
+            "a (11) waited 9.000 ms, 8.000 ms of it for CPU 0, from 0.001000 s: preempted by hog "
+            "(22), which ran there, CPU 1, which it may not use, was idle for 6.000 ms of it");
+  for (const json &wait : report()["waits"]) {
+    if (wait["tid"] != 11)
+      continue;
+    EXPECT_EQ(wait["cpu"], 0);
+    EXPECT_EQ(wait["cpu_ns"], 8 * kMs);
+    EXPECT_EQ(wait["holders"][0]["holder"], "hog");
+    EXPECT_EQ(wait["holders"][0]["cpu"], 0);
+    EXPECT_EQ(wait["holders"][1]["holder"], "late");
+    EXPECT_EQ(wait["holders"][1]["cpu"], 1);
+  }
+}
+
 TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
   for (const bool sees : {true, false}) {
     trace = TraceBuilder(dir.path());
