@@ -47,7 +47,7 @@ void write_folded(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
   cut.comms = arguments.query.comms;
   for (const std::vector<std::string> *side : {&traces.a, &traces.b})
     for (const std::string &trace : *side)
-      diff.add(side == &traces.b, *open_trace({{trace}}, sink), about_trace(trace), cut, sink,
+      diff.add(side == &traces.b, *open_trace({{trace}}, sink), cut, sink,
                side == &traces.a ? renames : Renames());
   diff.lines([&](std::string_view line) {
     out.write(line);

@@ -34,7 +34,7 @@ public:
         source_(open_trace({{arguments.inputs.front()}}, warnings_, arguments.cut.from)),
         stacks_(source_->catalog(), warnings_),
         times_(source_->catalog(), stacks_,
-               {.per_thread = per_thread, .program = started_thread(about_, source_->catalog())}) {
+               {.per_thread = per_thread, .programs = started_threads(source_->catalog())}) {
     replay_slices(*source_, arguments.cut, times_);
     warnings_.finish();
   }

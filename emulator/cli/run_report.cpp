@@ -92,7 +92,7 @@ Answer answer_about(const TraceInfo &info, const Cut &cut, const Stacks *stacks,
   const Catalog &catalog = source->catalog();
   return answer_of(
       info, catalog,
-      explain(*source, cut_to_program(cut, info, catalog), started_thread(info, catalog), stacks));
+      explain(*source, cut_to_program(cut, info, catalog), started_threads(catalog), stacks));
 }
 
 /// Restores variables that sudo removed and that a browser needs to find the user's session.

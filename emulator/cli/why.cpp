@@ -85,7 +85,7 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
   const Cut cut =
       arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
   const Stacks stacks(catalog, sink);
-  const Explanation explanation = explain(*source, cut, started_thread(about, catalog), &stacks);
+  const Explanation explanation = explain(*source, cut, started_threads(catalog), &stacks);
   const WhyInput input{arguments.trace, about,       source->catalog(),
                        stacks,          explanation, path ? &*path : nullptr};
   if (arguments.json)

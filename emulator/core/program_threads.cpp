@@ -54,8 +54,17 @@ uint32_t first_with_tid(const Catalog &catalog, uint32_t tid) {
   return first;
 }
 
-uint32_t started_thread(const TraceInfo &info, const Catalog &catalog) {
-  return info.program_pid ? first_with_tid(catalog, info.program_pid) : kNone;
+std::vector<uint32_t> started_threads(const Catalog &catalog) {
+  std::vector<uint32_t> first(catalog.hosts.size(), kNone);
+  for (uint32_t t = 0; t < catalog.threads.size(); t++) {
+    const ThreadInfo &thread = catalog.threads[t];
+    uint32_t &of_host = first[thread.host];
+    if (thread.tid && catalog.hosts[thread.host].program_pid == thread.tid &&
+        (of_host == kNone || thread.birth < catalog.threads[of_host].birth))
+      of_host = t;
+  }
+  std::erase(first, kNone);
+  return first;
 }
 
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {

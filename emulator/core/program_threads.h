@@ -17,9 +17,8 @@ std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog
 /// Returns the first thread that had this tid, kNone if the trace has no such thread.
 uint32_t first_with_tid(const Catalog &catalog, uint32_t tid);
 
-/// Returns the main thread of the program that ovnitrace started, kNone if it started none, or if
-/// the trace lacks it.
-uint32_t started_thread(const TraceInfo &info, const Catalog &catalog);
+/// Returns the main threads of the programs that ovnitrace started, at most one for each host.
+std::vector<uint32_t> started_threads(const Catalog &catalog);
 
 /// Returns `cut` narrowed to the program, if all threads of the machine were traced while it ran
 /// (`-a -- PROGRAM`). A cut that selects threads is returned unchanged.

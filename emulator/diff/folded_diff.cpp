@@ -27,12 +27,11 @@ std::string with_folded_names(std::string_view stack, Names &names, const Rename
 
 } // namespace
 
-void FoldedDiff::add(bool second, EventSource &source, const TraceInfo &info, const Cut &cut,
-                     DiagnosticSink &sink, const Renames &renames) {
+void FoldedDiff::add(bool second, EventSource &source, const Cut &cut, DiagnosticSink &sink,
+                     const Renames &renames) {
   const Catalog &catalog = source.catalog();
   const Stacks stacks(catalog, sink);
-  OffCpuTimes times(catalog, stacks,
-                    {.per_thread = false, .program = started_thread(info, catalog)});
+  OffCpuTimes times(catalog, stacks, {.per_thread = false, .programs = started_threads(catalog)});
   replay_slices(source, cut, times);
   Names names;
   write_folded(times, false, [&](std::string_view line) {

@@ -21,8 +21,8 @@ class FoldedDiff {
 public:
   /// Adds a run to the first side or to the second one. Reads all of `source`. Throws Error if
   /// check_cut() refuses the cut.
-  void add(bool second, EventSource &source, const TraceInfo &info, const Cut &cut,
-           DiagnosticSink &sink, const Renames &renames);
+  void add(bool second, EventSource &source, const Cut &cut, DiagnosticSink &sink,
+           const Renames &renames);
   /// Calls `take` for each line, "process;thread;main;read 1200 3400", without line end, in order.
   /// The numbers are the mean ns of a run on each side.
   void lines(const std::function<void(std::string_view)> &take) const;

@@ -235,7 +235,7 @@ double stolen_share(const Summary &summary, size_t cpus) {
 /// execve. Returns 0 if that is not known. Reads `source` up to there.
 uint64_t start_of(EventSource &source, uint32_t program) {
   Event event;
-  while (program != kNone && source.next(event))
+  while (source.next(event))
     if (event.kind == FTrace_EXT_exec && event.thread == program)
       return event.time - std::min(event.time, source.catalog().begin);
   return 0;
@@ -251,8 +251,9 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   Cut cut;
   cut.comms = query.comms;
   const std::unique_ptr<EventSource> first = open();
-  const uint32_t program = started_thread(info, first->catalog());
-  cut.from = start_of(*first, program);
+  const std::vector<uint32_t> programs = started_threads(first->catalog());
+  if (!programs.empty())
+    cut.from = start_of(*first, programs.front());
   CriticalPath path = critical_path(*open(), info, cut, {.tid = {}, .section = query.section});
 
   const std::unique_ptr<EventSource> source = open();
@@ -265,7 +266,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   all.to = cut.to;
   NoDiagnostics reported_already;
   const Stacks stacks(catalog, reported_already);
-  Explainer explainer(catalog, cut_to_program(cut, info, catalog), program, &stacks);
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog), programs, &stacks);
   Summarizer summarizer(catalog, all);
   RunWatch watch(catalog.threads.size());
   const SliceView views[] = {{all, explainer}, {all, summarizer}, {cut, watch}};

@@ -44,6 +44,7 @@ HostInfo described(const HostInput &host) {
   HostInfo described{.name = host.name,
                      .peers = info.peers,
                      .command_lines = info.command_lines,
+                     .program_pid = info.program_pid,
                      .chains = info.chains,
                      .idle_states = info.idle_states,
                      .all_threads = info.all_threads,

@@ -97,8 +97,9 @@ struct HostInfo {
   std::string name;
   std::vector<PeerName> peers = {};            ///< by tid, then time
   std::vector<CommandLine> command_lines = {}; ///< by process, then time
-  std::vector<std::string> chains = {};        ///< of --control: the name of each
-  std::vector<std::string> idle_states = {};   ///< by number: the kernel's names, of plain letters
+  uint32_t program_pid = 0; ///< of the program that ovnitrace started; 0: none, or not known
+  std::vector<std::string> chains = {};      ///< of --control: the name of each
+  std::vector<std::string> idle_states = {}; ///< by number: the kernel's names, of plain letters
   bool all_threads = false; ///< every transition of every thread of the host was captured
   /// Otherwise: EXT_holder says who has a CPU while a traced thread waits for it.
   bool cpu_holders = false;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -24,7 +25,7 @@ uint64_t name_until(const ThreadInfo &thread, uint64_t time) {
 } // namespace
 
 OffCpuTimes::OffCpuTimes(const Catalog &catalog, const Stacks &stacks, OffCpuOptions options)
-    : catalog_(catalog), stacks_(stacks), options_(options), gate_(options.program),
+    : catalog_(catalog), stacks_(stacks), options_(std::move(options)), gate_(options_.programs),
       current_(catalog.threads.size()) {}
 
 /// Rows are by process, its main thread first. A pid may be used again.

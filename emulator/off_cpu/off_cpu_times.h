@@ -18,9 +18,7 @@ namespace ovnitrace {
 
 struct OffCpuOptions {
   bool per_thread = false; ///< each thread separately; otherwise those of one name together
-  /// Index of the main thread of a program that ovnitrace started: its wait for the start is left
-  /// out.
-  uint32_t program = kNone;
+  std::vector<uint32_t> programs = {}; ///< started_threads(): waits for their start are left out
 };
 
 /// Sums up the time in which threads were blocked or waited for a CPU. Memory grows with distinct

@@ -6,33 +6,42 @@
 
 #include <ovnitrace/ftrace_codes.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace ovnitrace {
 
 /// A program that ovnitrace starts blocks in its main thread before its first execve, until the
 /// capture is ready. Waits for a CPU in that time count as usual.
 class StartGate {
 public:
-  /// `program`: index of the main thread, kNone if ovnitrace started no program.
-  explicit StartGate(uint32_t program) : program_(program) {}
+  /// `programs`: indices of the main threads of the programs that ovnitrace started.
+  explicit StartGate(std::vector<uint32_t> programs) : programs_(std::move(programs)) {}
 
   /// Takes each event of the replay, before the slices that it ends. The gate stays open in a trace
   /// without the thread's creation, which may lack its execve too.
   void event(const Event &event) {
     if (event.kind == FTrace_EVT_blackout_start)
-      closed_ = false;
-    else if (event.thread == program_ && event.kind == FTrace_EVT_task_create)
-      closed_ = true;
-    else if (event.thread == program_ && event.kind == FTrace_EXT_exec)
-      closed_ = false;
+      waiting_.clear();
+    else if (event.kind == FTrace_EVT_task_create && has(programs_, event.thread))
+      waiting_.push_back(event.thread);
+    else if (event.kind == FTrace_EXT_exec)
+      std::erase(waiting_, event.thread);
   }
   /// Returns whether the thread is blocked at the gate in this slice.
   bool is_closed(const Slice &slice) const {
-    return closed_ && slice.thread == program_ && is_blocked(slice.state);
+    return has(waiting_, slice.thread) && is_blocked(slice.state);
   }
 
 private:
-  uint32_t program_;
-  bool closed_ = false;
+  static bool has(const std::vector<uint32_t> &threads, uint32_t thread) {
+    return std::find(threads.begin(), threads.end(), thread) != threads.end();
+  }
+
+  std::vector<uint32_t> programs_;
+  std::vector<uint32_t> waiting_; ///< programs whose gate is closed
 };
 
 } // namespace ovnitrace

@@ -31,7 +31,7 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
   std::optional<Stacks> stacks;
   if (!info.stacks.empty())
     stacks.emplace(catalog, silent);
-  Explainer explainer(catalog, cut_to_program(cut, info, catalog), started_thread(info, catalog),
+  Explainer explainer(catalog, cut_to_program(cut, info, catalog), started_threads(catalog),
                       stacks ? &*stacks : nullptr);
   Cut whole; // who ran while a thread waited need not be of the cut
   whole.to = cut.to;

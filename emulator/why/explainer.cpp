@@ -22,14 +22,15 @@ bool is_seen(ThreadState state) {
 
 } // namespace
 
-Explainer::Explainer(const Catalog &catalog, const Cut &cut, uint32_t program, const Stacks *stacks)
+Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_t> programs,
+                     const Stacks *stacks)
     : catalog_(catalog),
       stacks_(stacks), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), served_(catalog.cpus.size()),
       locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
       shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
-      woken_(catalog.threads.size()), unknown_(catalog.threads.size()), gate_(program),
+      woken_(catalog.threads.size()), unknown_(catalog.threads.size()), gate_(std::move(programs)),
       last_idle_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
 }
@@ -123,8 +124,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
-  if (is_waiting(change.to))
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
+  if (is_waiting(change.to))
     open_[thread].cpu = change.cpu;
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
@@ -149,7 +150,6 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
 void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
   times_.add(thread, kind, sums);
   OpenWait &open = open_[thread];
-  const size_t known = open.holders.size();
   uint64_t ns = 0;
   for (const HolderSum &sum : sums.all())
     ns += sum.ns;
@@ -159,6 +159,7 @@ void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
     open.waits.emplace_back(open.cpu, ns);
   else
     place->second += ns;
+  const size_t known = open.holders.size();
   for (OpenWait::Part &part : open.holders)
     if (const uint32_t at = sums.index_of(part.sum.key()); at != kNone && part.cpu == open.cpu)
       part.sum.ns += sums.all()[at].ns;
@@ -274,8 +275,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
       idle_waits_.add(wait);
   }
   open.holders.clear();
-  open.more = false;
   open.waits.clear();
+  open.more = false;
 }
 
 /// Returns whether a waker is a thread of a program. A kernel thread (a child of kthreadd, thread
@@ -389,9 +390,10 @@ Explanation Explainer::finish() {
   return std::move(all_);
 }
 
-Explanation explain(EventSource &source, const Cut &cut, uint32_t program, const Stacks *stacks) {
+Explanation explain(EventSource &source, const Cut &cut, std::vector<uint32_t> programs,
+                    const Stacks *stacks) {
   check_cut(cut, source.catalog());
-  Explainer explainer(source.catalog(), cut, program, stacks);
+  Explainer explainer(source.catalog(), cut, std::move(programs), stacks);
   Cut whole;
   whole.to = cut.to;
   replay_slices(source, whole, explainer);

@@ -26,10 +26,10 @@ namespace ovnitrace {
 /// the different wakers and system calls of threads.
 class Explainer final : public SliceSink, private CpuHolders::Taker {
 public:
-  /// REQUIRES: check_cut() accepts `cut`. `program`: the main thread of a program that ovnitrace
-  /// started, or kNone. Its wait for the start of the capture is left out. `stacks`: to tell page
-  /// faults apart; borrowed, may be null.
-  Explainer(const Catalog &catalog, const Cut &cut, uint32_t program,
+  /// REQUIRES: check_cut() accepts `cut`. `programs`: started_threads(), whose waits for
+  /// the start of the capture are left out. `stacks`: to tell page faults apart; borrowed, may be
+  /// null.
+  Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_t> programs,
             const Stacks *stacks = nullptr);
 
   void on_event(const Event &event, const System &system) override;
@@ -116,9 +116,9 @@ private:
   std::vector<IdleTimes> last_idle_; ///< by thread: of its last wait
 };
 
-/// Explains a whole trace, without the wait of `program` for its start (see Explainer). Throws
+/// Explains a whole trace, without the waits of `programs` for their start (see Explainer). Throws
 /// Error if check_cut() refuses the cut.
-Explanation explain(EventSource &source, const Cut &cut, uint32_t program = kNone,
+Explanation explain(EventSource &source, const Cut &cut, std::vector<uint32_t> programs = {},
                     const Stacks *stacks = nullptr);
 
 } // namespace ovnitrace

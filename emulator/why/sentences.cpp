@@ -193,26 +193,27 @@ private:
     Parts calls;
     for (const BlockSum &sum : input_.why.blocks)
       if (counts_[sum.thread])
-        calls.add(block_text(sum.block), sum.ns);
+        calls.add(block_text(sum), sum.ns);
     const Part most = calls.largest();
     const std::string text = how_often(most.ns, calls.whole()) == kNearlyAlways
                                  ? it_was() + " blocked " + most.text + " for " + share
                                  : it_was() + " blocked for " + share + ", " + largest_text(calls);
     return text + waker(most.text) + unknown + ".";
   }
-  std::string block_text(Block block) const {
+  std::string block_text(const BlockSum &sum) const {
+    const Block block = sum.block;
+    const std::string name = block_name(input_.catalog.hosts[host_of(sum.thread)].machine, block);
     switch (block.reason) {
     case FTRACE_OFFCPU_STOPPED:
     case FTRACE_OFFCPU_TRACED:
     case FTRACE_OFFCPU_PARKED:
     case FTRACE_OFFCPU_IDLE:
-      return "as " + block_name(input_, block);
+      return "as " + name;
     default:
       break;
     }
     if (block.call == FTRACE_CALL_UNKNOWN)
       return block.reason == FTRACE_OFFCPU_DISK ? "on the disk" : "in calls that are not known";
-    const std::string name = block_name(input_, block);
     if (block.page_fault)
       return "in page faults" + name.substr(kPageFault.size());
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)
@@ -224,7 +225,7 @@ private:
     std::map<std::string, Parts> threads; // by name: each thread with its tid
     Parts own;
     for (const BlockSum &sum : input_.why.blocks) {
-      if (!counts_[sum.thread] || block_text(sum.block) != block)
+      if (!counts_[sum.thread] || block_text(sum) != block)
         continue;
       const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
       const std::string name =

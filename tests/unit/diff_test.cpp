@@ -384,8 +384,7 @@ TEST_F(Diff, FoldedStacksHaveTheTimesOfBoth) {
   FoldedDiff folded;
   test::CollectingSink sink;
   for (const std::string &path : {first, second, second})
-    folded.add(path == second, *open_trace({{path}}, sink), read_trace_info(path, sink), {}, sink,
-               {{"nothing", "else"}});
+    folded.add(path == second, *open_trace({{path}}, sink), {}, sink, {{"nothing", "else"}});
   std::vector<std::string> lines;
   folded.lines([&](std::string_view line) { lines.emplace_back(line); });
   EXPECT_EQ(lines.size(), 1u);

@@ -435,6 +435,27 @@ TEST_F(Sentences, AProcessWhoseMainThreadRenamedItselfHasTheNameOfItsProgram) {
   }
 }
 
+/// As with one trace: the call has its name, and the wait for the start does not count.
+TEST_F(Sentences, SeveralTracesHaveTheirCallsAndStartGates) {
+  test::TempDir other_dir;
+  test::TraceBuilder other(other_dir.path());
+  for (const auto &[builder, pid] : {std::pair(&trace, 10u), std::pair(&other, 20u)}) {
+    builder->json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": )" +
+                  std::to_string(pid) + "}");
+    auto &cpu = builder->cpu(0).at(0).start().id(1, pid, pid, "app").create(1, pid).dispatch(1);
+    block(cpu.at(10 * kMs), 1).at(50 * kMs).activate(1, 99).dispatch(1);
+    block(cpu.record(FTrace_EXT_exec, 1, pid).at(60 * kMs), 1).at(90 * kMs).activate(1, 99);
+    cpu.dispatch(1).at(100 * kMs).end(1, 99).stop();
+    builder->write();
+  }
+  source = open_trace({{dir.path()}, {other_dir.path()}}, sink);
+  const AnsweredSummary all = summarize_and_answer(*source, TraceInfo(), {});
+  EXPECT_EQ(all.summary.threads[0].gate, 40 * kMs);
+  EXPECT_EQ(all.summary.threads[1].gate, 40 * kMs);
+  EXPECT_NE(all.answer.sentences.find("blocked in futex for 50 %"), std::string::npos)
+      << all.answer.sentences;
+}
+
 TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
   about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
                                     {"name": "b", "text": "start:enter_func:g"}]})");

@@ -362,7 +362,7 @@ TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
   EXPECT_EQ(whole.threads[0].blocked, 55u);
   EXPECT_EQ(whole.threads[0].waiting, 10u);
   source = open_trace({{dir.path()}}, sink);
-  const Explanation without = explain(*source, {}, 0);
+  const Explanation without = explain(*source, {}, {0});
   EXPECT_EQ(without.threads[0].blocked, 15u);
   EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody held the CPU";
   ASSERT_EQ(without.waits.size(), 1u);
@@ -376,7 +376,7 @@ TEST_F(Why, AProgramWithoutItsCreationHasNoStartGate) {
   block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).dispatch(1).at(100).stop();
   trace.write();
   source = open_trace({{dir.path()}}, sink);
-  EXPECT_EQ(explain(*source, {}, 0).threads[0].blocked, 40u);
+  EXPECT_EQ(explain(*source, {}, {0}).threads[0].blocked, 40u);
 }
 
 } // namespace

@@ -44,7 +44,7 @@ protected:
     trace.write();
     source = open_trace({{dir.path()}}, sink);
     stacks.emplace(source->catalog(), sink);
-    why = explain(*source, cut, kNone, &*stacks);
+    why = explain(*source, cut, {}, &*stacks);
     info = read_trace_info(dir.path(), sink);
   }
   WhyInput input() { return {path, info, source->catalog(), *stacks, why}; }
