@@ -26,7 +26,12 @@ public:
 
   std::string text() {
     put("Waits for mutexes and other futexes", mutex_waits(thread_lines()));
-    put("Interrupts on all CPUs, without the time of those that interrupted them", interrupts());
+    const bool all = std::all_of(catalog_.hosts.begin(), catalog_.hosts.end(),
+                                 [](const HostInfo &host) { return host.all_threads; });
+    put(all ? "Interrupts on all CPUs, without the time of those that interrupted them"
+            : "Interrupts while traced threads ran, without the time of those that interrupted "
+              "them",
+        interrupts());
     put("Idle states of CPUs", idle_states());
     put("Frequencies of CPUs; the mean is of the time in which it is KNOWN", frequencies());
     put("Sections of the program, with those within them", sections());

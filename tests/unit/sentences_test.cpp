@@ -456,6 +456,25 @@ TEST_F(Sentences, SeveralTracesHaveTheirCallsAndStartGates) {
       << all.answer.sentences;
 }
 
+TEST_F(Sentences, TheTitleOfInterruptsSaysWhichWereRecorded) {
+  for (const bool all : {true, false}) {
+    trace = test::TraceBuilder(dir.path());
+    about(all ? R"(, "all_threads": true)" : "");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
+    cpu.at(100).record(FTrace_EVT_interrupt_start, 9, 10).at(200);
+    cpu.record(FTrace_EVT_interrupt_end, 9, 10).at(300).stop();
+    trace.write();
+    source = open_trace({{dir.path()}}, sink);
+    const TraceInfo info = read_trace_info(dir.path(), sink);
+    const AnsweredSummary found = summarize_and_answer(*source, info, {});
+    const std::string text = family_tables(
+        {dir.path(), info, source->catalog(), found.summary, found.answer}, {.top = 10});
+    EXPECT_NE(text.find(all ? "Interrupts on all CPUs, " : "Interrupts while traced threads ran, "),
+              std::string::npos)
+        << text;
+  }
+}
+
 TEST_F(Sentences, TheChainsAreNamedIfNoRegionStarted) {
   about(R"(, "control": {"chains": [{"name": "", "text": "start:enter_func:f"},
                                     {"name": "b", "text": "start:enter_func:g"}]})");
