@@ -125,11 +125,11 @@ Range of 450 ns
 0.000 001 250 s to 0.000 001 700 s
 Zoom to itClear (Esc)
 State | Time of 3 threads | Share
-The running | 667 ns | 51.3 %
-The cooling | 113 ns | 8.7 %
-The warming | 70 ns | 5.4 %
+The running | 667 ns | 52.1 %
+The cooling | 113 ns | 8.9 %
+The warming | 70 ns | 5.5 %
 The throttled | 0 | 0.0 %
-The paused | 450 ns | 34.6 %
+The paused | 429 ns | 33.6 %
 The unknown | 0 | 0.0 %
 CPUs
 CPU | Busy with them | Share
@@ -153,11 +153,11 @@ Nothing is selected
 Click on a slice to see its facts. Hold Shift and drag, or drag on the time axis, to sum up a range.
 The whole run, 1.000 µs
 State | Time of 3 threads | Share
-The running | 1.350 µs | 64.3 %
-The cooling | 120 ns | 5.7 %
-The warming | 80 ns | 3.8 %
+The running | 1.350 µs | 65.1 %
+The cooling | 120 ns | 5.8 %
+The warming | 80 ns | 3.9 %
 The throttled | 0 | 0.0 %
-The paused | 550 ns | 26.2 %
+The paused | 525 ns | 25.3 %
 The unknown | 0 | 0.0 %
 CPUs
 CPU | Busy with them | Share

@@ -20,6 +20,16 @@ test('a span cuts the slices at its ends, in the second thread, too', () => {
   assert.deepEqual([...sums.times(0, 0, 120)], [0, 20, 0, 0, 0, 0, 0]);
 });
 
+test('the wait of a program for its start is left out', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 100, slices: [
+    {state: RUNNING, length: 10}, {state: PAUSED, length: 40}, {state: RUNNING, length: 50},
+    {state: PAUSED, length: 100}]}]);
+  trace.summary.threads[0].start_gate_ns = 40;
+  const sums = new StateSums(trace);
+  assert.deepEqual([...sums.times(0, 0, 1000)], [0, 60, 100, 0, 0, 0, 0]);
+  assert.deepEqual([...sums.times(0, 120, 220)], [0, 50, 20, 0, 0, 0, 0]);
+});
+
 test('a part of a mixed slice has that part of its mix', () => {
   const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 100, slices: [
     {state: RUNNING, length: 100},
