@@ -222,6 +222,12 @@ TEST_F(Stat, ProgramsWithOtherNamesAreCompared) {
   EXPECT_EQ(matched["only_in_b"], nlohmann::json({"sh"}));
 }
 
+TEST_F(Stat, TheTwoCommandsAreNoDifferenceOfConditions) {
+  const Outcome outcome = run(stat({"-r", "2", "--against", "sleep 0.02", "--", "sleep", "0.01"}));
+  EXPECT_EQ(outcome.err.find("\nA: sleep 0.01\nB: sleep 0.02\n\n"), 0u) << outcome.err;
+  EXPECT_EQ(outcome.err.find("command:"), outcome.err.npos) << outcome.err;
+}
+
 TEST_F(Stat, RefusesRepeatsWithoutAProgramOrWithABadCommand) {
   EXPECT_EQ(run(stat({"-r", "2"})).status(), 2);
   EXPECT_EQ(run(stat({"-r", "0", "--", "true"})).status(), 2);

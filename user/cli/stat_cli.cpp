@@ -98,6 +98,19 @@ void print_summary(const std::string &directory, const Arguments &arguments) {
   warnings.finish();
 }
 
+/// Takes the commands, which differ because the user asked for it, out of the conditions. Returns
+/// them as the first lines of the text.
+std::string take_commands(Comparison &comparison) {
+  std::string text;
+  std::erase_if(comparison.conditions, [&](const Difference &one) {
+    if (one.what != "command")
+      return false;
+    text = fmt::format("A: {}\nB: {}\n\n", one.a, one.b);
+    return true;
+  });
+  return text;
+}
+
 /// Compares the runs with those of the other command, if there are any, as the user.
 void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
   const size_t columns = columns_of(arguments.output);
@@ -108,13 +121,15 @@ void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
   else if (runs.b.empty())
     text = repeat_text(runs.a, runs.names, columns);
   else {
-    const Comparison comparison = compare(runs);
+    Comparison comparison = compare(runs);
+    if (!arguments.json)
+      text = take_commands(comparison);
     const std::vector<GateResult> no_gates;
     const DiffInput input{runs, comparison, no_gates};
     if (arguments.json)
       write_diff_json(input, take);
     else
-      text = diff_text(input, arguments.top, columns);
+      text += diff_text(input, arguments.top, columns);
   }
   if (arguments.output.empty() && !arguments.json)
     text.insert(0, 1, '\n'); // after what the program has printed
