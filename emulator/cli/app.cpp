@@ -7,7 +7,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -73,7 +75,12 @@ Option Option::range(uint64_t least, uint64_t most) const {
 }
 
 Option Option::one_of(const std::vector<std::string> &words) const {
-  return Option(option_->check(CLI::IsMember(words)));
+  const auto wrong = [words](const std::string &word) {
+    return std::find(words.begin(), words.end(), word) != words.end()
+               ? std::string()
+               : fmt::format("'{}' is not one of {}", word, fmt::join(words, ", "));
+  };
+  return Option(option_->check(wrong, fmt::format("{{{}}}", fmt::join(words, ","))));
 }
 
 /// CLI11 makes a check's description a part of the type name, after a colon.

@@ -105,6 +105,20 @@ bool has_unexpected(const CLI::ParseError &error, const CLI::App &app) {
   return dynamic_cast<const CLI::ExtrasError *>(&error);
 }
 
+/// Returns the only subcommand that has this option; empty if none has, or several.
+std::string owner_of(const std::string &argument, const CLI::App &app) {
+  const std::string name = argument.substr(0, argument.find('='));
+  std::string owner;
+  for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; })) {
+    if (!name.starts_with("--") || !one->get_option_no_throw(name))
+      continue;
+    if (!owner.empty())
+      return "";
+    owner = one->get_name();
+  }
+  return owner;
+}
+
 /// Returns a hint about arguments that nothing takes: what could have been meant.
 std::string hint_about(const CLI::App &app, int argc, char **argv,
                        std::span<const std::string_view> program_commands) {
@@ -127,6 +141,8 @@ std::string hint_about(const CLI::App &app, int argc, char **argv,
     word |= !extra.starts_with('-');
     if (const std::string meant = meant_by(extra, command); !meant.empty())
       hint += fmt::format("; there is {}", meant);
+    else if (const std::string owner = owner_of(extra, app); named.empty() && !owner.empty())
+      hint += fmt::format("; `{} {}` has this option", app.get_name(), owner);
   }
   const std::string name = named.empty() ? "" : command.get_name();
   if (word && std::count(program_commands.begin(), program_commands.end(), name))

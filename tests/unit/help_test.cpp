@@ -96,6 +96,16 @@ TEST_F(Help, NamesTheOptionThatDoesNotExistAndNotWhatFollowsIt) {
   EXPECT_EQ(answer({"-E", "1"}), "ovnitrace: not expected: -E");
 }
 
+TEST_F(Help, NamesTheOnlyCommandThatHasAnOption) {
+  EXPECT_EQ(answer({"--brief"}),
+            "ovnitrace: not expected: --brief; `ovnitrace why` has this option");
+}
+
+TEST_F(Help, AWrongWordIsAnsweredWithTheRightOnes) {
+  EXPECT_EQ(answer({"why", "--by", "colour", "run1"}),
+            "ovnitrace: --by: 'colour' is not one of thread, process, name, cgroup");
+}
+
 TEST_F(Help, HelpOfACommandNeedsNoTrace) {
   testing::internal::CaptureStdout();
   answer({"help", "why"}, 0);
