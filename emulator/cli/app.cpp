@@ -70,6 +70,15 @@ Option Option::excludes(Option other) const {
   return Option(option_->excludes(other.option_));
 }
 
+/// CLI11 has no place for it. A check that is not active checks no value.
+Option Option::default_if(const std::function<bool()> &has_effect) const {
+  CLI::Validator effect(
+      [has_effect](const std::string &) { return std::string(has_effect() ? "" : "none"); }, "",
+      kDefaultIf);
+  effect.active(false);
+  return Option(option_->check(effect));
+}
+
 Option Option::range(uint64_t least, uint64_t most) const {
   return Option(option_->check(CLI::Range(least, most)));
 }

@@ -92,6 +92,37 @@ bool has_no_place(const CLI::Option &option) {
          !std::all_of(needed.begin(), needed.end(), given);
 }
 
+/// Returns what the check kDefaultIf of an option says; true if it has none.
+bool has_effect(CLI::Option &option) {
+  try {
+    CLI::Validator check = *option.get_validator(kDefaultIf);
+    check.active(true);
+    return check(std::string()).empty();
+  } catch (const CLI::OptionNotFound &) {
+    return true;
+  }
+}
+
+/// Gives an option its default. Returns whether it did.
+bool apply(CLI::Option &option, const Setting &setting) {
+  const bool flag = option.get_expected_min() == 0;
+  if (option.count() > 0 || has_no_place(option) || !has_effect(option) ||
+      (flag && setting.value == "false"))
+    return false;
+  try {
+    const bool takes_value = option.get_type_name().starts_with("[=");
+    if (flag && !takes_value && setting.value != "true")
+      throw Error("write true or false");
+    option.add_result(flag ? option.get_flag_value(setting.name, setting.value) : setting.value);
+    option.run_callback();
+  } catch (const CLI::ParseError &error) {
+    fail(setting, error.what());
+  } catch (const Error &error) {
+    fail(setting, fmt::format("{}: {}", setting.name, error.what()));
+  }
+  return true;
+}
+
 } // namespace
 
 std::vector<Setting> parse_config(const std::string &file, std::string_view text) {
@@ -169,23 +200,11 @@ std::vector<const Setting *> settings_of(const CLI::App &command,
 }
 
 void apply_config(CLI::App &command, const std::vector<Setting> &settings) {
-  for (const Setting *setting : settings_of(command, settings)) {
-    CLI::Option *option = find_option(command, setting->name);
-    const bool flag = option->get_expected_min() == 0;
-    if (option->count() > 0 || has_no_place(*option) || (flag && setting->value == "false"))
-      continue;
-    try {
-      const bool takes_value = option->get_type_name().starts_with("[=");
-      if (flag && !takes_value && setting->value != "true")
-        throw Error("write true or false");
-      option->add_result(flag ? option->get_flag_value(setting->name, setting->value)
-                              : setting->value);
-      option->run_callback();
-    } catch (const CLI::ParseError &error) {
-      fail(*setting, error.what());
-    } catch (const Error &error) {
-      fail(*setting, fmt::format("{}: {}", setting->name, error.what()));
-    }
+  const std::vector<const Setting *> chosen = settings_of(command, settings);
+  for (bool again = true; again;) { // an option may need one that follows
+    again = false;
+    for (const Setting *setting : chosen)
+      again |= apply(*find_option(command, setting->name), *setting);
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace ovnitrace {
 
+/// The name of the check of an option that says whether a default has an effect.
+inline constexpr const char *kDefaultIf = "default_if";
+
 /// A line NAME = VALUE.
 struct Setting {
   std::string file;
@@ -34,8 +37,8 @@ std::vector<const Setting *> settings_of(const CLI::App &command,
                                          const std::vector<Setting> &settings);
 
 /// Gives `command`, which is parsed, the values of options that were not given. A setting that an
-/// option of the command line excludes, or that needs one that is missing, has no effect. Throws
-/// Error about a value that the option does not take.
+/// option of the command line excludes, or that needs an option without a value, has no effect.
+/// Throws Error about a value that the option does not take.
 void apply_config(CLI::App &command, const std::vector<Setting> &settings);
 
 /// Returns the paths of the files, the most important last, whether they exist or not. The file of

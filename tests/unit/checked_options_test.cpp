@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Options of recording together: defaults, limits, and what excludes what. Events for --trigger.
 #include "emulator/base/error.h"
+#include "emulator/cli/config.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/trigger.h"
 
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -55,6 +57,32 @@ TEST(CheckedOptions, DefaultsAreSet) {
   EXPECT_EQ(options.trigger_saves, 0u);
   EXPECT_FALSE(options.all);
   EXPECT_FALSE(options.region_by_thread);
+}
+
+/// A default for all recordings must not refuse those that have no use for it.
+TEST(CheckedOptions, DefaultsOfTheConfigurationThatNeedAnotherOptionHaveNoEffectAlone) {
+  const auto with = [](std::vector<std::string> words, const std::string &text) {
+    RecordArguments arguments = app();
+    CLI::App command{"", "record"};
+    add_record_options(command, arguments);
+    std::reverse(words.begin(), words.end());
+    command.parse(words);
+    apply_config(command, parse_config("file", text));
+    return arguments;
+  };
+  const std::string defaults = "keep = 3\nregion = thread\nearly-out = true\nstack-depth = 4\n"
+                               "debuginfod = true\non-save = ls\ntrigger = task_end\n"
+                               "max-saves = 5\nkey = file\n";
+  EXPECT_EQ(error_of(with({}, defaults)), "");
+  EXPECT_EQ(with({}, defaults + "rotate = 10s").options.rotation.keep, 3u);
+  EXPECT_EQ(with({"--rotate", "10s"}, defaults).options.rotation.keep, 3u);
+  EXPECT_EQ(with({"--control", kChain}, defaults).region, "thread");
+  EXPECT_EQ(with({"--skip", "5"}, defaults).region, "thread");
+  EXPECT_EQ(with({"--stacks"}, defaults).stack_depth, 4u);
+  const RecordArguments last = with({"--buffer", "last:1M"}, defaults);
+  EXPECT_EQ(last.options.on_save, "ls");
+  EXPECT_EQ(last.options.trigger_saves, 5u);
+  EXPECT_EQ(with({"--send", "tcp://host"}, defaults).options.key_file, "file");
 }
 
 TEST(CheckedOptions, AChunkIsASixteenthOfASmallBuffer) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Configuration files: what they may say, which value wins, and what is said of a broken one.
 #include "emulator/base/error.h"
+#include "emulator/cli/app.h"
 #include "emulator/cli/config.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -82,6 +83,20 @@ TEST_F(Config, LeavesFalseFlagsAndExcludedOptionsAlone) {
   EXPECT_TRUE(longer);
   EXPECT_FALSE(brief);
   EXPECT_FALSE(quiet);
+}
+
+TEST_F(Config, ADefaultNeedsItsPartnerWhereverThatStands) {
+  Option(why->get_option("--top")).default_if([&] { return !by.empty(); });
+  run({"why"}, {"top = 7"});
+  EXPECT_EQ(top, 0);
+  app.clear();
+  run({"why"}, {"top = 7\nby = name"});
+  EXPECT_EQ(top, 7);
+  app.clear();
+  by.clear();
+  top = 0;
+  run({"why", "--by", "name"}, {"top = 7"});
+  EXPECT_EQ(top, 7);
 }
 
 TEST_F(Config, KeepsBlanksBetweenQuotes) {

@@ -7,6 +7,7 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/format/alarm_types.h"
+#include "user/chunk/buffer_kind.h"
 #include "user/cli/number_option.h"
 #include "user/cli/process_names.h"
 #include "user/cli/selection_options.h"
@@ -142,10 +143,12 @@ void add_event_options(App app, RecordArguments &arguments) {
       .values(stacks_text(~0u));
   add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
              "With --stacks: record only the innermost N functions of the program in each stack "
-             "(default and maximum: 126)");
+             "(default and maximum: 126)")
+      .default_if([&arguments] { return !arguments.stacks.empty(); });
   app.add_flag("--debuginfod", options.debuginfod,
                "With --stacks, when the recording ends: fetch debug data that is not on this "
-               "machine from the servers in DEBUGINFOD_URLS");
+               "machine from the servers in DEBUGINFOD_URLS")
+      .default_if([&arguments] { return !arguments.stacks.empty(); });
 }
 
 /// Returns the alarms with which a chain may begin, for the completion of the shell.
@@ -156,6 +159,14 @@ std::string chain_starts() {
       words += fmt::format("{}{}:{}{}", words.empty() ? "" : ",", event.name, type.name,
                            type.value == control::ValueKind::none ? "" : ":");
   return words;
+}
+
+bool has_control(const RecordArguments &arguments) {
+  return !arguments.options.control.empty() || arguments.skip || arguments.length;
+}
+
+bool is_flight_recorder(const RecordArguments &arguments) {
+  return parse_buffer_kind(arguments.buffer).kind == BufferKind::kCyc;
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
@@ -175,7 +186,8 @@ void add_control_options(App app, RecordArguments &arguments) {
          "With --control: for whom an alarm starts or stops tracing. global (default): for all "
          "threads of the process that hits it. thread: only for the thread that hits it")
       .type_name("global|thread")
-      .one_of({"global", "thread"});
+      .one_of({"global", "thread"})
+      .default_if([&arguments] { return has_control(arguments); });
   add_number(
       app, "--skip", arguments.skip, 0, INT64_MAX,
       "Start tracing a process when one of its threads has executed N instructions: short for "
@@ -183,9 +195,11 @@ void add_control_options(App app, RecordArguments &arguments) {
   add_number(app, "--length", arguments.length, 1, INT64_MAX,
              "Stop tracing after N more instructions: short for stop:icount:N in the same chain");
   app.add_flag(
-      "--early-out", arguments.options.early_out,
-      "With --control: end the program with SIGTERM when one of its processes has finished all "
-      "chains. The exit status is then 124");
+         "--early-out", arguments.options.early_out,
+         "With --control: end the program with SIGTERM when one of its processes has finished all "
+         "chains. The exit status is then 124")
+      .default_if(
+          [&arguments] { return has_control(arguments) && !arguments.options.command.empty(); });
 }
 
 void add_ring_option(App app, RecordOptions &options) {
@@ -211,7 +225,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone; DIR is the whole trace")
       .type_name("SIZE|TIME");
   add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
-             "With --rotate: keep the newest N parts, and remove older ones (default: keep all)");
+             "With --rotate: keep the newest N parts, and remove older ones (default: keep all)")
+      .default_if([&arguments] { return !arguments.rotate.empty(); });
   app.add_option(
          "--trigger", arguments.triggers,
          "With --buffer last: also save when this happens. latency:5ms: a thread has waited 5 ms "
@@ -220,15 +235,18 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "docs/sessions.md explains them. Can be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
-      .values(trigger_names());
+      .values(trigger_names())
+      .default_if([&arguments] { return is_flight_recorder(arguments); });
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
-             "With --trigger: save at most N times (default: 10)");
+             "With --trigger: save at most N times (default: 10)")
+      .default_if([&arguments] { return !arguments.triggers.empty(); });
   app.add_option(
          "--on-save", arguments.options.on_save,
          "With --buffer last: run this command of the shell after each save during the "
          "capture. In its environment, OVNITRACE_TRACE is the directory of the saved trace, and "
          "OVNITRACE_CAUSE says what --trigger found")
-      .type_name("COMMAND");
+      .type_name("COMMAND")
+      .default_if([&arguments] { return is_flight_recorder(arguments); });
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "The trace is written in chunks of this size (default: 1M; with --buffer last:SIZE or "
            "stop:SIZE at most a 16th of SIZE)");
@@ -255,7 +273,8 @@ void add_send_options(App app, RecordOptions &options) {
          kKey, options.key_file,
          "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
          "collector needs the same secret")
-      .type_name("FILE");
+      .type_name("FILE")
+      .default_if([&options] { return !options.send.empty(); });
 }
 
 } // namespace
