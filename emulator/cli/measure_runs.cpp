@@ -35,8 +35,8 @@ Program program_of(const std::string &trace) {
   Program program;
   for (const ThreadInfo &thread : catalog.threads)
     program.names.insert(fold_digits(thread.name));
-  if (const uint32_t main = started_thread(about_trace(trace), catalog); main != kNone)
-    program.name = fold_digits(catalog.threads[main].name);
+  if (const std::vector<uint32_t> mains = started_threads(catalog); !mains.empty())
+    program.name = fold_digits(catalog.threads[mains.front()].name);
   return program;
 }
 

@@ -64,7 +64,7 @@ std::string explain_thread(const TopPart &part, uint32_t tid, size_t columns) {
   cut.to = since_start(catalog, part.sums.summary.to);
   cut.tids = {tid};
   const Stacks stacks(catalog, reported_already);
-  const Explanation why = explain(*source, cut, kNone, &stacks);
+  const Explanation why = explain(*source, cut, {}, &stacks);
   return why_text({part.place, part.info, catalog, stacks, why}, {.columns = columns});
 }
 
