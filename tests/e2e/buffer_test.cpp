@@ -62,7 +62,7 @@ TEST_F(Buffer, KeepsTheEventsBeforeACrash) {
 
   // The last events are the ends of all threads, by the signal. Only the end of the trace follows.
   const auto last = std::find_if(events.rbegin(), events.rend(), [](const DumpEvent &event) {
-    return event.event != "trace_stop";
+    return event.event != "trace_stop" && event.event != "EXT_holder";
   });
   ASSERT_NE(last, events.rend());
   EXPECT_EQ(last->event, "task_end");

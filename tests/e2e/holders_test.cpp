@@ -131,6 +131,23 @@ TEST_F(HoldersOf, AProcessAgreeWithACaptureOfTheMachine) {
   ADD_FAILURE() << "in each of three attempts; in the last:\n" << disagreement;
 }
 
+// No record of a switch names the next thread there.
+TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
+  Process hog({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do :; done"}});
+  record({"taskset", "-c", "0", installed("many_threads"), "100"});
+  std::map<std::pair<int, uint64_t>, int> next; // by CPU and time: who gets the CPU, as records say
+  std::vector<std::pair<int, uint64_t>> ends;
+  for (const DumpEvent &event : dump(trace())) {
+    const std::pair at(event.cpu, event.time);
+    next[at] += event.takes_cpu() || event.event == "EXT_holder";
+    if (event.event == "task_end")
+      ends.push_back(at);
+  }
+  EXPECT_EQ(ends.size(), 101u);
+  for (const auto &at : ends)
+    EXPECT_EQ(next[at], 1) << "at " << at.second;
+}
+
 class HoldersIn : public RegionTest {};
 
 // The victim shares its CPU with others that switch all the time, so it mostly waits when a region
