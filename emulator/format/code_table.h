@@ -271,7 +271,7 @@ inline constexpr CodeInfo kRows[] = {
     {FTrace_EXT_exec, "EXT_exec", event, context, {}, kExec, "", "", {},
      "execve; the tid that the thread had before"},
     {FTrace_EXT_exit, "EXT_exit", event, context, {}, kExit, "", "", {},
-     "starts to exit, with this wait status"},
+     "starts to exit, with this status or by this signal; `core`: with a core dump"},
     {FTrace_EXT_migrate, "EXT_migrate", event, context, {}, kCpu, "", "", {},
      "is put on another CPU"},
     {FTrace_EXT_snapshot, "EXT_snapshot", event, context, {}, kSnapshot, "", "", {},

@@ -93,7 +93,12 @@ inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
 inline constexpr Field kHolder[] = {
     {.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};
 inline constexpr Field kExec[] = {{.name = "from", .unit = Unit::tid}};
-inline constexpr Field kExit[] = {{.name = "status"}};
+/// The parts of a wait status, as wait(2) has them.
+inline constexpr uint32_t kExitSignal = 0x7f;
+inline constexpr Field kExit[] = {
+    {.name = "status", .mask = 0xff00, .unless = kExitSignal},
+    {.name = "signal", .mask = kExitSignal, .names = kSignalNames, .show = if_set},
+    {.name = "core", .unit = Unit::flag, .mask = 0x80, .show = if_set}};
 inline constexpr Field kSnapshot[] = {
     {.name = "state", .mask = FTRACE_SNAPSHOT_STATE_MASK, .names = kStateNames},
     {.name = "cpu", .unit = Unit::cpu, .mask = 0xffffu << FTRACE_SNAPSHOT_CPU_SHIFT},

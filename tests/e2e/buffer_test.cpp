@@ -73,7 +73,7 @@ TEST_F(Buffer, KeepsTheEventsBeforeACrash) {
     const auto exit = std::find_if(
         own.begin(), own.end(), [](const DumpEvent &event) { return event.event == "EXT_exit"; });
     ASSERT_NE(exit, own.end()) << thread.name;
-    EXPECT_EQ(exit->detail("status"), std::to_string(SIGSEGV)) << thread.name;
+    EXPECT_EQ(exit->detail("signal"), "SEGV") << thread.name;
   }
   expect_convertible(trace());
   const Prv timeline = read_prv(trace(), "thread");

@@ -99,7 +99,8 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
       .sleep(1, 0, FTRACE_OFFCPU_DISK)
       .migrate(2, 7)
       .record(FTrace_EXT_exec, 2, 4300)
-      .record(FTrace_EXT_exit, 2, 256)
+      .record(FTrace_EXT_exit, 2, 1 << 8)
+      .record(FTrace_EXT_exit, 1, SIGSEGV | 0x80)
       .end(2, 4322)
       .blackout_start()
       .blackout_end(17)
@@ -118,7 +119,8 @@ TEST(Dump, PrintsEveryDetailInStableColumns) {
     12.345678901    0  task_sleep           app(4321)                next=idle(0) reason=disk
     12.345678901    0  EXT_migrate          a_worker(4322)           cpu=7
     12.345678901    0  EXT_exec             a_worker(4322)           from=4300
-    12.345678901    0  EXT_exit             a_worker(4322)           status=256
+    12.345678901    0  EXT_exit             a_worker(4322)           status=1
+    12.345678901    0  EXT_exit             app(4321)                signal=SEGV core=1
     12.345678901    0  task_end             a_worker(4322)
     12.345678901    0  blackout_start       -
     12.345678901    0  blackout_end         -                        lost=17
