@@ -120,6 +120,10 @@ TEST_F(Buffer, IsSavedByATrigger) {
   EXPECT_TRUE(std::none_of(events.begin(), events.end(), [](const DumpEvent &event) {
     return event.event == "EXT_exit" && event.comm == "sleep";
   }));
+  for (const char *part : {"", ".1"}) {
+    const Outcome why = run({.argv = {ovnitrace(), "why", trace() + part}});
+    EXPECT_TRUE(why.out.starts_with("sh (")) << "taskset has executed it\n" << why.out;
+  }
 }
 
 TEST_F(Buffer, AFrequentTriggerSavesAtMostMaxSavesTimes) {

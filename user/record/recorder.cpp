@@ -192,13 +192,21 @@ void Recorder::look() {
   warn_of_left_out();
   if (stacks_)
     stacks_->learn();
-  read_life();
-  read_cgroups();
+  {
+    const std::lock_guard lock(threads_mutex_);
+    read_life();
+    read_cgroups();
+    read_command_lines();
+  }
   threads_so_far_ = registry_.count();
-  read_command_lines();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())
       cpus_[n].settle(capture_.stage(n), last_look);
+}
+
+ThreadsSoFar Recorder::copy_threads() {
+  const std::lock_guard lock(threads_mutex_);
+  return {registry_, command_lines_};
 }
 
 void Recorder::mark(uint64_t time, uint16_t number) {

@@ -22,6 +22,12 @@
 
 namespace ovnitrace {
 
+/// The threads that were seen, and what they have executed.
+struct ThreadsSoFar {
+  ThreadRegistry registry;
+  CommandLines command_lines;
+};
+
 /// The reader: one thread that sleeps until a ring crosses its watermark (or a tenth of a second
 /// has passed), then empties all of them.
 ///
@@ -70,6 +76,8 @@ public:
 
   // At any time, by any thread:
   uint64_t threads_so_far() const { return threads_so_far_; } ///< that were seen
+  /// Returns a copy of what is known of the threads so far.
+  ThreadsSoFar copy_threads();
   /// Returns the most bytes that any CPU's ring held since the last call.
   uint64_t take_fullest_ring() { return fullest_ring_.exchange(0); }
 
@@ -126,6 +134,7 @@ private:
   std::atomic<bool> pause_wanted_{false};
   bool paused_ = false;
   InheritingMutex marks_mutex_;
+  InheritingMutex threads_mutex_; ///< while the reader changes registry_ and command_lines_
   std::vector<std::pair<uint64_t, uint16_t>> marks_; ///< time and number: not written yet
   std::atomic<uint64_t> threads_so_far_{0}, fullest_ring_{0};
   std::latch started_{1};

@@ -123,18 +123,19 @@ void Recording::write_part(const std::string &directory, uint64_t since) {
   recorder_.flush();
   storage_.recent().forget_before(since);
   DirectoryTarget target(directory, IfExists::overwrite, trace_.possible_cpus, 0);
-  write_saved(target, storage_.recent());
+  write_saved(target, storage_.recent(), nullptr);
 }
 
-/// Writes what a flight recorder holds now, as a whole trace.
-void Recording::write_saved(TraceTarget &target, FlightRecorder &flight) {
+/// Writes what a flight recorder holds now, as a whole trace. `threads` may be null.
+void Recording::write_saved(TraceTarget &target, FlightRecorder &flight,
+                            const TracedThreads *threads) {
   TraceDescription saved = trace_;
   if (StackCapture *stacks = traced_.stacks()) {
     auto named = std::make_shared<NamedStacks>(stacks->named());
     name_files(*named, stacks->files(), nullptr, warn);
     saved.stacks = std::move(named);
   }
-  const auto describe = [&](const Put &put) { write_json(saved, nullptr, put); };
+  const auto describe = [&](const Put &put) { write_json(saved, threads, put); };
   saved.how = "saved while the capture went on";
   saved.devices = seen_devices();
   saved.cgroups = recorder_.cgroups().paths();
@@ -166,7 +167,9 @@ std::string Recording::save(const std::string &cause) {
     place = target->place();
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
-    write_saved(*target, flight);
+    const ThreadsSoFar threads = recorder_.copy_threads();
+    const TracedThreads described = {threads.registry, threads.command_lines};
+    write_saved(*target, flight, &described);
     saved = true;
     if (options_.live)
       options_.live->saved("saved to " + place);

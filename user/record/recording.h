@@ -56,7 +56,7 @@ private:
   bool ask_for_trigger_save();
   void take_hit(size_t rule);
   std::string save(const std::string &cause = "");
-  void write_saved(TraceTarget &target, FlightRecorder &flight);
+  void write_saved(TraceTarget &target, FlightRecorder &flight, const TracedThreads *threads);
   void write_part(const std::string &directory, uint64_t since);
   static constexpr const char *kCtlStop = "ovnitrace ctl stop";
   void stop_early(const std::string &why);

@@ -76,7 +76,7 @@ uint64_t events_lost(const TraceDescription &trace);
 /// Counts trace.stacks, which must not be null.
 StackCounts stack_counts(const TraceDescription &trace);
 
-/// What is known of the traced threads at the end.
+/// What is known of the threads.
 struct TracedThreads {
   const ThreadRegistry &registry;
   const CommandLines &command_lines; ///< of what they have executed since the capture began
