@@ -18,10 +18,12 @@ static __noinline int send_name(struct task_struct *p)
 	struct life_record r;
 	__u32 tid = p->pid;
 
-	if (marks_of(tid) & THREAD_TRACED)
+	if (marks_of(tid) & THREAD_TRACED) {
 		life_fill(&r, LIFE_RENAME, p, 0); /* another thread has renamed it: on_rename */
-	else
+	} else {
 		life_fill(&r, LIFE_NAME, p, trace_all);
+		r.born = p->start_time;
+	}
 	fill_cgroup(&r, p);
 	if (life_try(&r))
 		change_marks(tid, THREAD_NAMED, 0);

@@ -293,6 +293,7 @@ struct life_record {
 		       * cgroup, CAPTURE_CGROUP_KEY_SHIFT; 0: not known */
 	union {
 		struct life_account account; /* LIFE_DEAD */
+		__u64 born; /* LIFE_NAME: when the thread was created, ns; 0: not known */
 		/* A bit for each CPU that the thread may use. Except in a LIFE_AFFINITY, these are
 		 * the first CPUs. If there are more, a LIFE_AFFINITY with the others follows at the
 		 * same time. */

@@ -80,6 +80,23 @@ TEST(ThreadRegistry, NamesATracedThreadThatTheSnapshotDidNotShow) {
   EXPECT_TRUE(registry.peers().empty());
 }
 
+TEST(ThreadRegistry, GivesARenamedPeerItsLastName) {
+  ThreadRegistry registry;
+  life_record peer = life(10, LIFE_NAME, "sh", 7);
+  peer.born = 5;
+  registry.learn(peer);
+  peer = life(20, LIFE_NAME, "program", 7);
+  peer.born = 5;
+  registry.learn(peer);
+  peer = life(30, LIFE_NAME, "later", 7);
+  peer.born = 25; // its tid was used again
+  registry.learn(peer);
+  ASSERT_EQ(registry.peers().size(), 2u);
+  EXPECT_STREQ(registry.peers()[0].comm.data(), "program");
+  EXPECT_EQ(registry.peers()[0].since, 10u);
+  EXPECT_STREQ(registry.peers()[1].comm.data(), "later");
+}
+
 TEST(ThreadRegistry, CountsThePeersThatItLeavesOut) {
   ThreadRegistry registry;
   life_record peer = life(10, LIFE_NAME, "peer", 5);

@@ -25,7 +25,8 @@ struct TracedThread : ThreadIdentity {
 struct NamedPeer {
   uint32_t tid = 0;
   uint32_t pid = 0;    ///< process (tgid)
-  uint64_t since = 0;  ///< ns: when it was first seen with this name
+  uint64_t since = 0;  ///< ns: when it was first seen
+  uint64_t born = 0;   ///< ns: when it was created; 0: not known
   uint32_t cgroup = 0; ///< in which it was then: its number, 0 not known
   std::array<char, CAPTURE_COMM_LEN> comm{};
 };
@@ -85,8 +86,8 @@ public:
   const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
   /// Counts all threads, also those whose tid was used again.
   size_t count() const { return threads_.size() + reused_; }
-  /// Returns the peers in the order in which they were named; a tid again when its name has
-  /// changed. Only the first kMostPeers.
+  /// Returns the peers in the order in which they were named, each with its last name. Only the
+  /// first kMostPeers.
   const std::vector<NamedPeer> &peers() const { return peers_; }
   uint64_t peers_left_out() const { return peers_left_out_; }
 
@@ -101,9 +102,10 @@ private:
 
   void learn_peer(const life_record &record) {
     const auto latest = latest_peer_.find(record.tid);
-    if (latest != latest_peer_.end() && peers_[latest->second].pid == record.pid &&
-        std::equal(record.comm, record.comm + CAPTURE_COMM_LEN,
-                   peers_[latest->second].comm.begin()))
+    if (latest != latest_peer_.end() && is_same(peers_[latest->second], record)) {
+      NamedPeer &peer = peers_[latest->second];
+      peer.born = record.born ? record.born : peer.born;
+      std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
       return;
     if (peers_.size() == kMostPeers) {
       peers_left_out_++;
@@ -111,7 +113,7 @@ private:
     }
     latest_peer_[record.tid] = peers_.size();
     NamedPeer &peer = peers_.emplace_back(
-        NamedPeer{record.tid, record.pid, record.time, uint32_t(record.cgroup), {}});
+        NamedPeer{record.tid, record.pid, record.time, record.born, uint32_t(record.cgroup), {}});
     std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
@@ -124,3 +126,13 @@ private:
 };
 
 } // namespace ovnitrace
+    }
+  /// Returns whether a record names the same thread. Otherwise its tid was used again.
+  static bool is_same(const NamedPeer &peer, const life_record &record) {
+    if (peer.pid != record.pid)
+      return false;
+    if (peer.born && record.born)
+      return peer.born == record.born;
+    return std::equal(record.comm, record.comm + CAPTURE_COMM_LEN, peer.comm.begin());
+  }
+
