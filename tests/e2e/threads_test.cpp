@@ -66,6 +66,19 @@ TEST_F(Threads, ChildrenAreFollowedAndNamedAfterTheirProgram) {
   EXPECT_EQ(children, 20u);
 }
 
+// Mostly such a thread does not leave its CPU between its last execve and its end.
+TEST_F(Threads, AreNamedAfterTheLastOfSeveralPrograms) {
+  const std::string program = "env " + installed("exit_status") + " 0";
+  record({"sh", "-c", "n=0; while [ $n -lt 40 ]; do " + program + "; n=$((n + 1)); done"});
+  read();
+  size_t named = 0;
+  for (const ThreadRecord &thread : told_.threads) {
+    expect_whole_life(thread.tid, thread.name);
+    named += thread.name == "exit_status";
+  }
+  EXPECT_EQ(named, 40u);
+}
+
 TEST_F(Threads, GrandchildrenAreFollowed) {
   record({"sh", "-c", "(sh -c '(sleep 0.01; true); true'; true); true"});
   read();

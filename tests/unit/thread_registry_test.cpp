@@ -97,6 +97,37 @@ TEST(ThreadRegistry, GivesARenamedPeerItsLastName) {
   EXPECT_STREQ(registry.peers()[1].comm.data(), "later");
 }
 
+TEST(ThreadRegistry, NoticesANameThatNoRenamingGave) {
+  ThreadRegistry registry;
+  EXPECT_FALSE(registry.renames(life(10, LIFE_NEW, "sh", 7, 3))) << "its identity has the name";
+  registry.learn(life(10, LIFE_NEW, "sh", 7, 3));
+  EXPECT_FALSE(registry.renames(life(20, LIFE_EXIT, "sh", 7)));
+  EXPECT_TRUE(registry.renames(life(20, LIFE_EXEC, "true", 7, 7)));
+  registry.learn(life(20, LIFE_EXEC, "true", 7, 7));
+  EXPECT_FALSE(registry.renames(life(30, LIFE_EXIT, "true", 7)));
+}
+
+TEST(ThreadRegistry, NoticesANameThatAThreadGotOutsideRegions) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_SNAPSHOT, "sh", 7));
+  life_record outside = life(20, LIFE_EXEC, "true", 7, 7);
+  outside.outside = 1;
+  EXPECT_FALSE(registry.renames(outside)) << "no chunk has it";
+  registry.learn(outside);
+  EXPECT_TRUE(registry.renames(life(30, LIFE_SNAPSHOT, "true", 7)));
+  registry.learn(life(30, LIFE_SNAPSHOT, "true", 7));
+  EXPECT_FALSE(registry.renames(life(40, LIFE_EXIT, "true", 7)));
+}
+
+TEST(ThreadRegistry, TakesNoNameFromTheDeathOfANamedThread) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_EXEC, "program", 7, 8));
+  const life_record death = life(20, LIFE_DEAD, "former main thread", 7);
+  EXPECT_FALSE(registry.renames(death));
+  registry.learn(death);
+  EXPECT_EQ(registry.find(7, 30)->name->raw(), "program");
+}
+
 TEST(ThreadRegistry, CountsThePeersThatItLeavesOut) {
   ThreadRegistry registry;
   life_record peer = life(10, LIFE_NAME, "peer", 5);

@@ -214,6 +214,7 @@ TEST(TraceJson, ThreadsHaveTheKernelsAccountAndProcessesTheMainThreadsName) {
   learn(LIFE_SNAPSHOT, 8, 9, "worker", 0, 0);
   learn(LIFE_SNAPSHOT, 9, 9, "main", 0, 0);
   learn(LIFE_NEW, 20, 20, "new", 9, 6000);
+  learn(LIFE_EXEC, 20, 20, "sixteen letters!", 20, 6500);
   learn(LIFE_DEAD, 20, 20, "sixteen letters!", 0, 7000,
         {.run_ns = 1, .wait_ns = 2, .slices = 3, .voluntary = 4, .involuntary = 5});
   learn(LIFE_NAME, 50, 51, "peer", 0, 6500);

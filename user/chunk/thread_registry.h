@@ -17,6 +17,7 @@ namespace ovnitrace {
 
 /// A traced thread, which has a name.
 struct TracedThread : ThreadIdentity {
+  bool name_unsaid = false; ///< it got its name from a record that is not written to a chunk
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
 };
 
@@ -60,12 +61,32 @@ public:
     }
     thread.tid = record.tid;
     thread.pid = record.pid;
-    thread.name.emplace(record.comm);
+    if (!thread.name || names_anew(thread, record)) {
+      thread.name.emplace(record.comm);
+      thread.name_unsaid = !first && !again;
+    }
+    if (is_written(record))
+      thread.name_unsaid = false;
     learn_cgroup(thread, record);
     if (record.kind == LIFE_DEAD)
       thread.account = record.account;
     reused_ += again;
     return again;
+  }
+
+  /// Returns whether the chunks must say the name in a life event, which learn() has yet to learn.
+  /// A thread that executes a program and ends on the same CPU has no LIFE_RENAME in between.
+  bool renames(const life_record &record) const {
+    const auto found = threads_.find(record.tid);
+    if (found == threads_.end() || !is_written(record) || record.kind == LIFE_NEW ||
+        record.kind == LIFE_ENTER || record.kind == LIFE_DEAD)
+      return false;
+    return found->second.name_unsaid || names_anew(found->second, record);
+  }
+
+  /// Returns whether a life event is written to a chunk.
+  static bool is_written(const life_record &record) {
+    return record.kind != LIFE_NAME && !record.outside;
   }
 
   /// Returns the thread that has the tid at `time` (ns); null if no event named the tid.
@@ -92,6 +113,12 @@ public:
   uint64_t peers_left_out() const { return peers_left_out_; }
 
 private:
+  /// Returns whether a life event has another name for a thread. The name in a LIFE_DEAD can be
+  /// that of a main thread whose tid an execve has given to another thread.
+  static bool names_anew(const TracedThread &thread, const life_record &record) {
+    return record.kind != LIFE_DEAD && thread.name->raw() != ThreadName(record.comm).raw();
+  }
+
   static void learn_cgroup(TracedThread &thread, const life_record &record) {
     if (!record.cgroup || record.cgroup == thread.cgroup)
       return;
@@ -107,6 +134,7 @@ private:
       peer.born = record.born ? record.born : peer.born;
       std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
       return;
+    }
     if (peers_.size() == kMostPeers) {
       peers_left_out_++;
       return;
@@ -115,6 +143,15 @@ private:
     NamedPeer &peer = peers_.emplace_back(
         NamedPeer{record.tid, record.pid, record.time, record.born, uint32_t(record.cgroup), {}});
     std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
+  }
+
+  /// Returns whether a record names the same thread. Otherwise its tid was used again.
+  static bool is_same(const NamedPeer &peer, const life_record &record) {
+    if (peer.pid != record.pid)
+      return false;
+    if (peer.born && record.born)
+      return peer.born == record.born;
+    return std::equal(record.comm, record.comm + CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
   std::unordered_map<uint32_t, TracedThread> threads_;
@@ -126,13 +163,3 @@ private:
 };
 
 } // namespace ovnitrace
-    }
-  /// Returns whether a record names the same thread. Otherwise its tid was used again.
-  static bool is_same(const NamedPeer &peer, const life_record &record) {
-    if (peer.pid != record.pid)
-      return false;
-    if (peer.born && record.born)
-      return peer.born == record.born;
-    return std::equal(record.comm, record.comm + CAPTURE_COMM_LEN, peer.comm.begin());
-  }
-

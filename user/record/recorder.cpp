@@ -261,11 +261,22 @@ void Recorder::take_life(life_record record) {
     take_region(record);
     return;
   }
+  take_thread(record);
+}
+
+void Recorder::take_thread(life_record record) {
+  const bool renames = registry_.renames(record);
   if (registry_.learn(record))
     for (CpuStream &cpu : cpus_)
       cpu.expire(record.tid, record.time);
-  if (record.kind != LIFE_NAME && !record.outside && record.cpu < cpus_.size())
+  if (!ThreadRegistry::is_written(record) || record.cpu >= cpus_.size())
+    return;
+  cpus_[record.cpu].add_life(record);
+  if (renames && record.kind != LIFE_RENAME) {
+    record.kind = LIFE_RENAME;
+    record.has_cpus = 0;
     cpus_[record.cpu].add_life(record);
+  }
 }
 
 /// Notes that threads were moved. A thread that is already in the cgroup was not moved: it was in
@@ -279,9 +290,7 @@ void Recorder::move_threads(const life_record &record) {
     const std::string_view name = thread.name->raw();
     std::memset(one.comm, 0, sizeof one.comm);
     name.copy(one.comm, sizeof one.comm);
-    registry_.learn(one);
-    if (!record.outside && record.cpu < cpus_.size())
-      cpus_[record.cpu].add_life(one);
+    take_thread(one);
   };
   if (!record.cgroup)
     return;

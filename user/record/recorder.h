@@ -101,6 +101,7 @@ private:
   void read_command_lines();
   void take_marks();
   void take_life(life_record record);
+  void take_thread(life_record record);
   void move_threads(const life_record &record);
   void take_region(const life_record &record);
   void warn_of_left_out();
@@ -133,8 +134,8 @@ private:
   std::atomic<uint64_t> flushed_{0}; ///< what the last flush returns
   std::atomic<bool> pause_wanted_{false};
   bool paused_ = false;
-  InheritingMutex marks_mutex_;
   InheritingMutex threads_mutex_; ///< while the reader changes registry_ and command_lines_
+  InheritingMutex marks_mutex_;
   std::vector<std::pair<uint64_t, uint16_t>> marks_; ///< time and number: not written yet
   std::atomic<uint64_t> threads_so_far_{0}, fullest_ring_{0};
   std::latch started_{1};
