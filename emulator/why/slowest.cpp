@@ -108,7 +108,7 @@ template <class Take> void explain_each(const SlowestInput &input, Take take) {
     cut.tids = {catalog.threads[sections[n].thread].tid};
     NoDiagnostics silent;
     const Stacks stacks(catalog, silent);
-    const Explanation why = explain(*source, cut, kNone, &stacks);
+    const Explanation why = explain(*source, cut, {}, &stacks);
     PathQuery query;
     query.thread = sections[n].thread;
     CriticalPath path = critical_path(*input.open(), input.info, cut, query);
