@@ -72,9 +72,9 @@ static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
  * all threads. 0: not known yet. */
 __u64 regs_in_stack = 0;
 
-/* Does what entry_regs() does, for the switch of a thread. On processors where each return from a function is
- * slowed down (against Spectre), the helper costs more than all that is done with the registers.
- * Not for functions that are not inlined (kfuncs.h). */
+/* Does what entry_regs() does, for the switch of a thread. On processors where each return from a
+ * function is slowed down (against Spectre), the helper costs more than all that is done with the
+ * registers. Not for functions that are not inlined (kfuncs.h). */
 static __always_inline struct pt_regs *entry_regs_without_call(struct task_struct *p)
 {
 	volatile __u64 *distance = &regs_in_stack;

@@ -108,7 +108,6 @@ static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struc
 		return;
 	stage_at(mine, SCHED_WHEN(now, 0),
 		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));
-	return;
 }
 
 /* Notes in the snapshot whether `p` has a CPU that has not switched yet, or waits for one already.

@@ -15,7 +15,8 @@ inline void require(bool truth) {
     std::abort();
 }
 
-/// Returns the path of a directory in memory, the same for each call. The end of the run removes it.
+/// Returns the path of a directory in memory, the same for each call. The end of the run removes
+/// it.
 inline const std::string &memory_directory() {
   struct Directory {
     Directory() { require(mkdtemp(path.data())); }

@@ -25,7 +25,7 @@ constexpr const char *kStacks = R"json({"format": "ovnitrace", "version": 1, "be
 class FoldedLines : public ::testing::Test {
 protected:
   /// The lines of these traces; what was summed stays for blocked() and so on.
-  Texts lines(const std::vector<TraceInput> &inputs, OffCpuOptions options = {}) {
+  Texts lines(const std::vector<TraceInput> &inputs, const OffCpuOptions &options = {}) {
     source_ = open_trace(inputs, sink_);
     const Stacks stacks(source_->catalog(), sink_);
     times_.emplace(source_->catalog(), stacks, options);

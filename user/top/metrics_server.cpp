@@ -51,9 +51,8 @@ MHD_Result answer(void *server, MHD_Connection *connection, const char *path, co
 MetricsServer::MetricsServer(UniqueFd socket)
     : http_(MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, answer, this,
                              MHD_OPTION_LISTEN_SOCKET, socket.get(), MHD_OPTION_CONNECTION_LIMIT,
-                             kMostConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                             kMostOfAnAddress, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
-                             MHD_OPTION_END)) {
+                             kMostConnections, MHD_OPTION_PER_IP_CONNECTION_LIMIT, kMostOfAnAddress,
+                             MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds, MHD_OPTION_END)) {
   if (!http_)
     throw Error("cannot start the HTTP server of --metrics");
   socket.release(); // MHD_stop_daemon() closes it
