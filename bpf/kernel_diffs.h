@@ -70,11 +70,11 @@ static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
 
 /* Bytes from the lowest address of a thread's kernel stack to its registers. They are the same for
  * all threads. 0: not known yet. */
-__u64 regs_in_stack = 0;
+static __u64 regs_in_stack;
 
-/* Does what entry_regs() does, for the switch of a thread. On processors where each return from a
- * function is slowed down (against Spectre), the helper costs more than all that is done with the
- * registers. Not for functions that are not inlined (kfuncs.h). */
+/* Returns the same without calling the helper, for the hot path of a switch. On processors with
+ * slow returns (a mitigation of Spectre), that call costs more than all that is done with the
+ * registers. Use it only in inlined code (kfuncs.h). */
 static __always_inline struct pt_regs *entry_regs_without_call(struct task_struct *p)
 {
 	volatile __u64 *distance = &regs_in_stack;

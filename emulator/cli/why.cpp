@@ -193,6 +193,9 @@ void add_why(App app) {
       .type_name("N")
       .range(1, 1000)
       .needs("--section");
+  command.get_option("--section").default_if([arguments] {
+    return arguments->path.wanted || arguments->slowest != 0;
+  });
   for (const char *option : {"--brief", "--sort", "--top", "--by", "--latency"})
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort", "--latency"})

@@ -80,12 +80,6 @@ struct ThreadIdentity {
 
   static constexpr size_t kMostRecords = 4 + ThreadName::kParts;
 
-  /// Returns whether the time of a record is an earlier one, such as the birth, which says nothing
-  /// about the order of records.
-  static constexpr bool has_earlier_time(uint8_t code) {
-    return code == FTrace_EXT_process || code == FTrace_EXT_parent || code == FTrace_EXT_cgroup;
-  }
-
   /// Calls put(code, context, time, par2) for each record that binds `context` to this thread at
   /// `time`, ns.
   template <class Put> void encode(uint16_t context, uint64_t time, const Put &put) const {

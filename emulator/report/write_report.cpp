@@ -138,7 +138,7 @@ void find_whys(Found &found, const TraceInfo &info, EventSource &source,
                const WriteReportOptions &options) {
   const Catalog &catalog = source.catalog();
   check_cut(options.cut, catalog);
-  Explainer explainer(catalog, options.cut, started_threads(catalog));
+  Explainer explainer(catalog, options.cut, started_threads(catalog), options.stacks);
   WhyPart part(catalog, info, options.cut, explainer, options.most_bytes / kWhyPart * kRatio);
   Cut whole; // who ran while a thread waited need not be of the cut
   whole.to = options.cut.to;

@@ -7,7 +7,6 @@
 #include "emulator/summary/summarizer.h"
 #include "emulator/why/explainer.h"
 
-#include <optional>
 #include <vector>
 
 namespace ovnitrace {
@@ -28,11 +27,9 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
   check_cut(cut, catalog);
   Summarizer summarizer(catalog, cut);
   NoDiagnostics silent; // `why` reports what is wrong with stacks
-  std::optional<Stacks> stacks;
-  if (!info.stacks.empty())
-    stacks.emplace(catalog, silent);
+  const Stacks stacks(catalog, silent);
   Explainer explainer(catalog, cut_to_program(cut, info, catalog), started_threads(catalog),
-                      stacks ? &*stacks : nullptr);
+                      &stacks);
   Cut whole; // who ran while a thread waited need not be of the cut
   whole.to = cut.to;
   std::vector<SliceView> views = {{cut, summarizer}, {whole, explainer}};

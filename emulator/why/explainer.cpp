@@ -124,6 +124,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
+  if (is_waiting(change.from) && change.old_cpu == kNone)
+    open_[thread].cpu = change.cpu; // a new thread: only this says where it waited
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
   if (is_waiting(change.to))
     open_[thread].cpu = change.cpu;

@@ -155,6 +155,8 @@ TEST_F(PageReport, ABlockInAPageFaultIsNamedAsInWhy) {
       .write();
   const PackedPage packed = with_stacks();
   EXPECT_EQ(packed.header["calls"], json::parse(R"(["page fault", "no system call"])"));
+  const std::string causes = packed.header["why"]["blocks"].dump();
+  EXPECT_NE(causes.find("page fault"), causes.npos) << causes;
 }
 
 TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {

@@ -28,8 +28,9 @@ TEST(ThreadIdentity, ComesBackFromItsRecordsWhateverTheLengthOfItsName) {
     ThreadIdentity back;
     for (const ftrace_record &record : records) {
       EXPECT_EQ(record.par1, 5);
-      EXPECT_EQ(ftrace_record_tsc(&record),
-                ThreadIdentity::has_earlier_time(uint8_t(record.code)) ? 40 : 100);
+      const bool of_birth = record.code == FTrace_EXT_process || record.code == FTrace_EXT_parent ||
+                            record.code == FTrace_EXT_cgroup;
+      EXPECT_EQ(ftrace_record_tsc(&record), of_birth ? 40 : 100);
       back.take(record, [](uint64_t ticks) { return 3 * ticks; });
     }
     EXPECT_EQ(back.tid, 7);

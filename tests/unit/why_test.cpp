@@ -128,6 +128,15 @@ TEST_F(Why, AThreadOnTheWayToAnotherCpuWaitsForBoth) {
   EXPECT_EQ(waiting[1]["ns"], 60);
 }
 
+TEST_F(Why, TheFirstWaitOfANewThreadIsForTheCpuThatItGets) {
+  auto &cpu = trace.cpu(1).at(50).id(1, 11, 11, "a").id(2, 12, 11, "b", 200);
+  cpu.snapshot(1, 1, 1).at(100).start().at(200).create(2, 12).activate_new(2, 11);
+  cpu.at(300).sleep(1, 12).dispatch(2).at(400).stop();
+  explain_all();
+  EXPECT_EQ(report()["waits"][0]["cpu"], 1);
+  EXPECT_EQ(report()["waits"][0]["holders"][0]["cpu"], 1);
+}
+
 /// The thread waits for CPU 0 nearly all of the time. CPU 1, where it ends up, was idle meanwhile.
 TEST_F(Why, AMovedWaitNamesTheCpuForWhichItWaitedLongest) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "hog");

@@ -104,6 +104,15 @@ public:
     return found != threads_.end() && time < found->second.birth ? found->second.birth : UINT64_MAX;
   }
 
+  /// Returns a copy for all(), peers() and peers_left_out(): without the earlier threads of tids.
+  ThreadRegistry without_earlier() const {
+    ThreadRegistry copy;
+    copy.threads_ = threads_;
+    copy.peers_ = peers_;
+    copy.peers_left_out_ = peers_left_out_;
+    return copy;
+  }
+
   const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
   /// Counts all threads, also those whose tid was used again.
   size_t count() const { return threads_.size() + reused_; }

@@ -206,7 +206,7 @@ void Recorder::look() {
 
 ThreadsSoFar Recorder::copy_threads() {
   const std::lock_guard lock(threads_mutex_);
-  return {registry_, command_lines_};
+  return {registry_.without_earlier(), command_lines_};
 }
 
 void Recorder::mark(uint64_t time, uint16_t number) {
