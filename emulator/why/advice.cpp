@@ -41,7 +41,7 @@ constexpr AdviceRule kRules[] = {
      }},
     {"fewer threads or processes",
      [](const AdviceFacts &facts) {
-       const bool too_many = // by a tenth: threads that take turns fill all CPUs, too
+       const bool too_many = // a tenth more than CPUs: fewer could be threads that take turns
            facts.cpus && facts.wanted() / 11 * 10 >= facts.length * facts.cpus;
        return where(too_many && facts.behind_own * 2 >= facts.waiting, facts.behind_own);
      },

@@ -17,8 +17,6 @@
 
 #include "kfuncs.h"
 
-#include "kernel_diffs.h"
-
 #include "bare_record.h"
 
 char LICENSE[] SEC("license") = "GPL";
