@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -146,6 +147,21 @@ TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
   EXPECT_EQ(ends.size(), 101u);
   for (const auto &at : ends)
     EXPECT_EQ(next[at], 1) << "at " << at.second;
+}
+
+// A thread, or the idle task, may have had the CPU since before the capture. No switch names it.
+TEST_F(HoldersOf, ACpuAreKnownBeforeItsFirstSwitch) {
+  for (int attempt = 0; attempt < 20; attempt++) {
+    std::filesystem::remove_all(trace());
+    record({"true"});
+    std::string before;
+    for (const DumpEvent &event : dump(trace())) {
+      if (event.event == "task_activate")
+        break;
+      before = event.event;
+    }
+    EXPECT_EQ(before, "EXT_holder") << "the first wait";
+  }
 }
 
 class HoldersIn : public RegionTest {};
