@@ -149,7 +149,7 @@ TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
     EXPECT_EQ(next[at], 1) << "at " << at.second;
 }
 
-// A thread, or the idle task, may have had the CPU since before the capture. No switch names it.
+// The thread or the idle task on a CPU may have run since before the capture. No switch names it.
 TEST_F(HoldersOf, ACpuAreKnownBeforeItsFirstSwitch) {
   for (int attempt = 0; attempt < 20; attempt++) {
     std::filesystem::remove_all(trace());
