@@ -31,5 +31,6 @@ char LICENSE[] SEC("license") = "GPL";
 #include "scheduler/lives.bpf.h"
 #include "scheduler/work_items.bpf.h"
 #include "scheduler/cmdlines.bpf.h"
-#include "scheduler/transitions.bpf.h"
+#include "scheduler/switch.bpf.h"
+#include "scheduler/wakeup.bpf.h"
 #include "scheduler/snapshot.bpf.h"
