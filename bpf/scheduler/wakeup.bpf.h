@@ -41,6 +41,44 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	return 0;
 }
 
+/* Learns who has a CPU that has not switched since the capture started. `p` waits for this CPU,
+ * whose run queue is locked. Returns the holder; 0: not known. */
+static __noinline __u32 learn_holder(struct cpu_stage *s, struct task_struct *p)
+{
+	struct task_struct *holder;
+
+	if (!s || !p || !bpf_core_field_exists(p->se.cfs_rq->rq))
+		return 0;
+	holder = p->se.cfs_rq->rq->curr;
+	if (!holder || is_traced(holder->pid))
+		return 0;
+	name_once(holder, marks_of(holder->pid));
+	set_holder(s, holder->pid, 0);
+	return holder_of(s);
+}
+
+/* Starts a wait of `p` for a CPU at `now`, when the clock was read. The caller stages its record
+ * afterwards. */
+static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
+				       __u64 now, bool locked)
+{
+	struct cpu_stage *s = stage_of(cpu);
+	struct thread_facts *facts = facts_of(p->pid);
+	__u32 holder;
+
+	if (!s || !facts || (holder_of(s) & FTRACE_TID_MASK) == (__u32)p->pid)
+		return; /* the last: it was to sleep and has its CPU still */
+	set_wait(facts, cpu + 1, locked ? cpu + 1 : 0);
+	holder = holder_of(s);
+	if (unlikely(!holder) && locked)
+		holder = learn_holder(s, p);
+	if (!holder || is_reported(s, holder) ||
+	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_REPORTED) != holder)
+		return;
+	stage_at(mine, SCHED_WHEN(now, 0),
+		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));
+}
+
 /* Logs what happens to `p`, unless its region was closed meanwhile. `stack`: a record to put before
  * it; 0: none. `waits`: 1 + the CPU for which `p` waits from now on; 0: it does not wait. `locked`:
  * the run queue of that CPU is locked. */

@@ -2,7 +2,7 @@
 #include "emulator/base/identity.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 
 #include <fmt/core.h>
 #include <grp.h>

@@ -4,7 +4,6 @@
 #include "emulator/cli/trace_inputs.h"
 #include "emulator/core/program_threads.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 

@@ -2,7 +2,7 @@
 #include "emulator/cli/path_options.h"
 
 #include "emulator/base/messages.h"
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 #include "emulator/summary/names.h"
 
 namespace ovnitrace {

@@ -186,16 +186,15 @@ void add_why(App app) {
       .one_of({"thread", "process", "name", "cgroup"});
   add_terminal_options(command);
   add_path_options(command, arguments->path, "Print the critical path");
-  command.get_option("--section").remove_needs(command.get_option("--critical-path"));
+  command.get_option("--section")
+      .remove_needs(command.get_option("--critical-path"))
+      .default_if([arguments] { return arguments->path.wanted || arguments->slowest != 0; });
   command
       .add_option("--slowest", arguments->slowest,
                   "With --section: explain the N longest sections of this number one by one")
       .type_name("N")
       .range(1, 1000)
       .needs("--section");
-  command.get_option("--section").default_if([arguments] {
-    return arguments->path.wanted || arguments->slowest != 0;
-  });
   for (const char *option : {"--brief", "--sort", "--top", "--by", "--latency"})
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort", "--latency"})

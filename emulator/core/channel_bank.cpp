@@ -99,7 +99,7 @@ void ChannelBank::describe_used() {
     }
     table(Scope::thread).shown[rank] = {column.place, def.thread_type, def.bad};
     set_bit(track_[def.thread_track], rank);
-    for (uint32_t state = 0; def.thread_track != Track::none && state < kThreadStates; state++)
+    for (uint32_t state = 0; state < kThreadStates; state++)
       if (!is_tracked(def.thread_track, ThreadState(state)))
         set_bit(disabled_[state], rank);
     if (def.cpu_track == Track::none)

@@ -45,26 +45,23 @@ std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog
   return {pids.begin(), pids.end()};
 }
 
-uint32_t first_with_tid(const Catalog &catalog, uint32_t tid) {
+uint32_t first_with_tid(const Catalog &catalog, uint32_t tid, uint32_t host) {
   uint32_t first = kNone;
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     if (const ThreadInfo &thread = catalog.threads[t];
-        thread.tid == tid && (first == kNone || thread.birth < catalog.threads[first].birth))
+        thread.tid == tid && (host == kNone || thread.host == host) &&
+        (first == kNone || thread.birth < catalog.threads[first].birth))
       first = t;
   return first;
 }
 
 std::vector<uint32_t> started_threads(const Catalog &catalog) {
-  std::vector<uint32_t> first(catalog.hosts.size(), kNone);
-  for (uint32_t t = 0; t < catalog.threads.size(); t++) {
-    const ThreadInfo &thread = catalog.threads[t];
-    uint32_t &of_host = first[thread.host];
-    if (thread.tid && catalog.hosts[thread.host].program_pid == thread.tid &&
-        (of_host == kNone || thread.birth < catalog.threads[of_host].birth))
-      of_host = t;
-  }
-  std::erase(first, kNone);
-  return first;
+  std::vector<uint32_t> threads;
+  for (uint32_t host = 0; host < catalog.hosts.size(); host++)
+    if (const uint32_t pid = catalog.hosts[host].program_pid)
+      threads.push_back(first_with_tid(catalog, pid, host));
+  std::erase(threads, kNone);
+  return threads;
 }
 
 Cut cut_to_program(const Cut &cut, const TraceInfo &info, const Catalog &catalog) {

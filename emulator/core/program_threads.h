@@ -14,8 +14,9 @@ namespace ovnitrace {
 /// was started, or if the trace lacks it.
 std::vector<uint32_t> program_pids(const TraceInfo &info, const Catalog &catalog);
 
-/// Returns the first thread that had this tid, kNone if the trace has no such thread.
-uint32_t first_with_tid(const Catalog &catalog, uint32_t tid);
+/// Returns the first thread that had this tid, on this host or (kNone) on any; kNone if the trace
+/// has no such thread.
+uint32_t first_with_tid(const Catalog &catalog, uint32_t tid, uint32_t host = kNone);
 
 /// Returns the main threads of the programs that ovnitrace started, at most one for each host.
 std::vector<uint32_t> started_threads(const Catalog &catalog);

@@ -2,8 +2,8 @@
 #include "emulator/input/trace_dir.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/parse_number.h"
 #include "emulator/base/small_file.h"
+#include "emulator/base/to_number.h"
 #include "emulator/input/trace_parts.h"
 
 #include <ovnitrace/ftrace_record.h>

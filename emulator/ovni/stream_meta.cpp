@@ -2,9 +2,9 @@
 #include "emulator/ovni/stream_meta.h"
 
 #include "emulator/base/bounded_json.h"
-#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
+#include "emulator/base/to_number.h"
 #include "emulator/ovni/model_names.h"
 #include "emulator/ovni/stream_format.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/ovni/stream_walk.h"
 
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 
 #include <algorithm>
 #include <filesystem>

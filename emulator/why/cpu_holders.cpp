@@ -124,7 +124,7 @@ uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
 void CpuHolders::forget(Held &held, uint64_t time) {
   for (size_t n = 0; n < held.waiting.size() && n < kMostWaiting; n++) {
     add_turns(held, held.waiting[n], time);
-    hand_over(held.waiting[n]);
+    hand_over(held.waiting[n], uint32_t(&held - cpus_.data()));
   }
   if (held.waiting.size() > kMostWaiting)
     add_rest(held, time);
@@ -147,7 +147,7 @@ void CpuHolders::add_rest(Held &held, uint64_t time) {
     turn->waited[size_t(waiting.kind)] += turn->end - std::max(turn->start, waiting.since);
     more[size_t(turn - held.past.begin()) + 1][size_t(waiting.kind)]++;
     waiting.since = time;
-    hand_over(waiting);
+    hand_over(waiting, uint32_t(&held - cpus_.data()));
   }
   std::array<uint64_t, kWaitKinds> threads = {};
   for (size_t n = 0; n < held.past.size(); n++)
@@ -202,9 +202,9 @@ void CpuHolders::add_turns(Held &held, Waiting &waiting, uint64_t time) {
   waiting.since = std::max(waiting.since, time);
 }
 
-void CpuHolders::hand_over(const Waiting &waiting) {
+void CpuHolders::hand_over(const Waiting &waiting, uint32_t cpu) {
   if (!sums_.all().empty())
-    taker_.held(waiting.thread, waiting.kind, sums_);
+    taker_.held(waiting.thread, cpu < cpus_.size() - 1 ? cpu : kNone, waiting.kind, sums_);
   sums_.clear();
 }
 
@@ -235,7 +235,7 @@ void CpuHolders::place(uint32_t thread, uint32_t cpu, uint64_t time) {
   add(nobody_knows(thread), waiting, known);
   waiting.since = std::max(waiting.since, known);
   add_turns(held, waiting, time);
-  hand_over(waiting);
+  hand_over(waiting, cpu);
 }
 
 void CpuHolders::wait(uint32_t thread, uint32_t cpu, uint64_t time, WaitKind kind) {
@@ -256,7 +256,7 @@ void CpuHolders::settle(uint32_t thread, uint64_t time) {
   Held &held = cpus_[place.cpu];
   Waiting &waiting = held.waiting[place.index];
   add_turns(held, waiting, time);
-  hand_over(waiting);
+  hand_over(waiting, place.cpu);
 }
 
 void CpuHolders::stop_waiting(uint32_t thread, uint64_t time) {

@@ -43,8 +43,8 @@ public:
   class Taker {
   public:
     /// Takes how long each holder held the CPU during a part of a wait. All calls together cover
-    /// the wait.
-    virtual void held(uint32_t thread, WaitKind kind, const HolderSums &sums) = 0;
+    /// the wait. `cpu`: an index into Catalog::cpus; kNone: not known.
+    virtual void held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) = 0;
 
   protected:
     ~Taker() = default;
@@ -134,7 +134,7 @@ private:
   void add_rest(Held &held, uint64_t time);
   static std::vector<Turn>::iterator first_turn(Held &held, const Waiting &waiting);
   void add_turns(Held &held, Waiting &waiting, uint64_t time);
-  void hand_over(const Waiting &waiting);
+  void hand_over(const Waiting &waiting, uint32_t cpu);
   Turn &nobody_knows(uint32_t thread);
   void place(uint32_t thread, uint32_t cpu, uint64_t time);
   void give(uint32_t cpu, Culprit culprit, uint64_t time);

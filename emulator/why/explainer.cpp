@@ -124,11 +124,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
     kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
-  if (is_waiting(change.from) && change.old_cpu == kNone)
-    open_[thread].cpu = change.cpu; // a new thread: only this says where it waited
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
-  if (is_waiting(change.to))
-    open_[thread].cpu = change.cpu;
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
@@ -149,32 +145,32 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
     locks_.wake(thread, woken_[thread].waker);
 }
 
-void Explainer::held(uint32_t thread, WaitKind kind, const HolderSums &sums) {
+void Explainer::held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) {
   times_.add(thread, kind, sums);
   OpenWait &open = open_[thread];
   uint64_t ns = 0;
   for (const HolderSum &sum : sums.all())
     ns += sum.ns;
   const auto place = std::find_if(open.waits.begin(), open.waits.end(),
-                                  [&](const auto &wait) { return wait.first == open.cpu; });
+                                  [&](const auto &wait) { return wait.first == cpu; });
   if (place == open.waits.end())
-    open.waits.emplace_back(open.cpu, ns);
+    open.waits.emplace_back(cpu, ns);
   else
     place->second += ns;
   const size_t known = open.holders.size();
   for (OpenWait::Part &part : open.holders)
-    if (const uint32_t at = sums.index_of(part.sum.key()); at != kNone && part.cpu == open.cpu)
+    if (const uint32_t at = sums.index_of(part.sum.key()); at != kNone && part.cpu == cpu)
       part.sum.ns += sums.all()[at].ns;
   for (size_t n = 0; n < sums.all().size() && !open.more; n++) {
     const HolderSum &sum = sums.all()[n];
     if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
                     [&](const OpenWait::Part &part) {
-                      return part.sum.holder == sum.holder && part.cpu == open.cpu;
+                      return part.sum.holder == sum.holder && part.cpu == cpu;
                     }))
       continue;
     open.more = open.holders.size() == LongWait::kMostParts || sum.holder == CpuHolders::kOthers;
     if (!open.more)
-      open.holders.push_back({open.cpu, sum});
+      open.holders.push_back({cpu, sum});
   }
 }
 
@@ -252,7 +248,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
     std::vector<LongWait::Part> parts;
     for (const OpenWait::Part &part : open.holders)
       parts.push_back({holders_.holder(part.sum.holder), part.cpu, part.sum.ns});
-    std::pair<uint32_t, uint64_t> longest(open.cpu, 0);
+    std::pair<uint32_t, uint64_t> longest(kNone, 0);
     for (const auto &wait : open.waits)
       if (wait.second > longest.second)
         longest = wait;

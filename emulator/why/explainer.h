@@ -63,7 +63,6 @@ private:
       HolderSum sum;
     };
     WaitKind kind = WaitKind::not_known;
-    uint32_t cpu = kNone;                             ///< for which it waits
     std::vector<Part> holders;                        ///< of the wait so far, as of a LongWait
     std::vector<std::pair<uint32_t, uint64_t>> waits; ///< CPU, and how long it waited for it
     bool more = false;
@@ -82,7 +81,7 @@ private:
   bool is_of_program(Culprit waker) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
-  void held(uint32_t thread, WaitKind kind, const HolderSums &sums) override;
+  void held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
   void note_block(const Slice &slice);
   void end_block(const Slice &slice);

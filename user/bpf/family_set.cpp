@@ -3,7 +3,7 @@
 
 #include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 #include "emulator/format/code_table.h"
 
 #include <fmt/core.h>

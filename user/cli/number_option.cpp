@@ -2,7 +2,7 @@
 #include "user/cli/number_option.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 #include "user/chunk/buffer_kind.h"
 
 #include <fmt/core.h>

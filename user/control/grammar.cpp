@@ -2,8 +2,8 @@
 #include "user/control/grammar.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
+#include "emulator/base/to_number.h"
 
 #include <fmt/core.h>
 

@@ -2,15 +2,16 @@
 #include "user/net/endpoint.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/to_number.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <regex>
 #include <string_view>
 
@@ -38,12 +39,13 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   Endpoint endpoint;
   const bool matches = std::regex_match(text, part, form);
   const std::string port = matches ? part.str(4) : "";
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
-  if (!matches || (!port.empty() && error != std::errc()))
+  const std::optional<uint16_t> number = port.empty() ? endpoint.port : to_number<uint16_t>(port);
+  if (!matches || !number)
     throw Error(fmt::format("{} {}: give tcp://HOST:PORT; an IPv6 address goes into "
                             "brackets, and a port is at most 65535",
                             option, text),
                 kExitUsage);
+  endpoint.port = *number;
   endpoint.transport = part.str(1) == "tcp" ? Endpoint::kTcp : Endpoint::kUdp;
   endpoint.host = part.str(2) + part.str(3); // one of them
   return endpoint;

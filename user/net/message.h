@@ -30,8 +30,7 @@ struct Message {
 
 inline constexpr size_t kMostPiece = 1 << 20;          ///< bytes of a file in one message
 inline constexpr size_t kMostPayload = kMostPiece + 4; ///< with the CPU before it
-inline constexpr size_t kLongestText =
-    300; ///< bytes of the other side's text that our messages quote
+inline constexpr size_t kLongestText = 300; ///< bytes that our messages quote of the other side
 inline constexpr size_t kMostEarlyPayload = 1024; ///< until the sender is accepted
 
 /// Returns the payload of identify.

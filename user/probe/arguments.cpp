@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/probe/arguments.h"
 
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 
 #include <asm/ptrace.h>
 

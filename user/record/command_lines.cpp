@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/command_lines.h"
 
-#include "emulator/base/parse_number.h"
 #include "emulator/base/printable.h"
+#include "emulator/base/to_number.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/preflight.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/address_names.h"
 
-#include "emulator/base/parse_number.h"
+#include "emulator/base/to_number.h"
 #include "emulator/base/unique_fd.h"
 
 #include <fcntl.h>
