@@ -36,7 +36,7 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
                  const PathQuery &query, const std::vector<uint8_t> &kept,
                  const HistoryRecorder &history) {
   if (query.section) {
-    const FoundSection &found = history.section();
+    const LongSection found = history.section();
     if (found.thread == kNone)
       throw Error(
           fmt::format("no section {} starts and ends in this part of the trace", *query.section));

@@ -2,7 +2,6 @@
 #include "emulator/critical/path_history.h"
 
 #include "emulator/input/call_name.h"
-#include "emulator/models/user_thread.h"
 
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -22,13 +21,20 @@ constexpr uint64_t kLongestSpin = 1'000'000; ///< ns
 
 HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
                                  std::vector<uint8_t> kept)
-    : catalog_(catalog), query_(query), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
-      ended_(catalog.threads.size(), UINT64_MAX), kept_(std::move(kept)),
-      spins_(catalog.threads.size()) {}
+    : catalog_(catalog), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
+      ended_(catalog.threads.size(), UINT64_MAX), spins_(catalog.threads.size()) {
+  if (!query.section)
+    return;
+  for (size_t n = 0; query.tid && n < kept.size(); n++)
+    kept[n] = kept[n] && catalog.threads[n].tid == *query.tid;
+  sections_.emplace(*query.section, 1, std::move(kept));
+}
 
 void HistoryRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = kNone;
   served_.event(event);
+  if (sections_)
+    sections_->on_event(event, system);
   switch (event.kind) {
   case FTrace_EVT_task_activate:
     wakeup_ = event;
@@ -63,40 +69,19 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
     if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))
       forget_holders(catalog_.threads[event.thread].host, event.time);
     return;
-  case FTrace_EVT_user_event_13:
-  case FTrace_EVT_user_event_14:
-    return section_event(event, system);
   }
 }
 
-/// Follows nested sections of one number: the outermost counts.
-void HistoryRecorder::section_event(const Event &event, const System &system) {
-  if (!query_.section || event.by_manual || event.par2 != *query_.section)
-    return;
-  const uint32_t thread = event.thread != kNone ? event.thread : running_thread(system, event.cpu);
-  if (thread == kNone || !kept_[thread] ||
-      (query_.tid && catalog_.threads[thread].tid != *query_.tid))
-    return;
-  const auto open = open_.find(thread);
-  if (event.kind == FTrace_EVT_user_event_13) {
-    if (open == open_.end())
-      open_.emplace(thread, OpenSection{event.time, 1});
-    else
-      open->second.depth++;
-  } else if (open != open_.end() && --open->second.depth == 0) {
-    const uint64_t since = open->second.since;
-    open_.erase(open);
-    if (found_.thread == kNone || event.time - since > found_.to - found_.from)
-      found_ = {thread, since, event.time};
-  }
+LongSection HistoryRecorder::section() const {
+  return sections_ && !sections_->found().empty() ? sections_->found().front() : LongSection();
 }
 
 void HistoryRecorder::on_slice(const Slice &slice) {
   if (slice.state == ThreadState::Running)
     ran_[slice.thread] += slice.length();
   ended_[slice.thread] = slice.state == ThreadState::Dead ? slice.start : UINT64_MAX;
-  if (slice.then == ThreadState::Unknown || slice.then == ThreadState::Dead)
-    open_.erase(slice.thread); // the end of a section may be lost
+  if (sections_)
+    sections_->on_slice(slice);
   HistoryRecord record = {.start = slice.start,
                           .end = slice.end,
                           .thread = slice.thread,

@@ -4,8 +4,9 @@
 
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
+#include "emulator/slices/long_sections.h"
 
-#include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -38,16 +39,10 @@ struct HistoryRecord {
   bool moved;
 };
 
-/// The longest section of the number that the query names.
-struct FoundSection {
-  uint32_t thread = kNone;
-  uint64_t from = 0, to = 0; ///< ns on the clock of the trace
-};
-
 /// Writes down all slices, in the order of their ends.
 class HistoryRecorder final : public SliceSink {
 public:
-  /// Borrows both. `kept`: by thread, 1 if its sections count.
+  /// Borrows the catalog. `kept`: by thread, 1 if its sections count.
   HistoryRecorder(const Catalog &catalog, const PathQuery &query, std::vector<uint8_t> kept);
 
   void on_event(const Event &event, const System &system) override;
@@ -65,13 +60,10 @@ public:
   bool ran(uint32_t thread) const { return ran_[thread] != 0; }
   /// Returns when a thread ended, ns; UINT64_MAX if it has not.
   uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
-  const FoundSection &section() const { return found_; }
+  /// Returns the longest section of the number that the query names; no thread if there is none.
+  LongSection section() const;
 
 private:
-  struct OpenSection {
-    uint64_t since, depth; ///< depth: how many nested sections of the number are open
-  };
-
   /// A CPU that a thread of the trace has left.
   struct Left {
     bool is = false;
@@ -99,30 +91,26 @@ private:
   void hold(const Event &event, const System &system);
   void forget_holders(uint32_t host, uint64_t time);
   bool says_holders(uint32_t cpu) const;
-  void section_event(const Event &event, const System &system);
 
   const Catalog &catalog_;
-  const PathQuery &query_;
   DiskList<HistoryRecord> slices_;
   ServedInterrupts served_;
   Event wakeup_ = {}; ///< the current event, if it is a wakeup
   uint16_t wakeup_interrupt_ = kNoInterrupt;
   uint32_t wakeup_device_ = kNone;
-  std::map<uint32_t, OpenSection> open_; ///< by thread
   /// A thread that waits, and was moved: to which CPU, and when; 0: it was there all the time.
   struct Moved {
     uint32_t cpu;
     uint64_t time; ///< ns
   };
   std::unordered_map<uint32_t, Moved> moved_; ///< by thread
-  FoundSection found_;
-  std::vector<Left> left_;                  ///< by CPU
-  std::vector<uint64_t> ran_;               ///< by thread, ns
-  std::vector<uint64_t> ended_;             ///< by thread, ns; UINT64_MAX: not ended
-  std::vector<uint8_t> kept_;               ///< by thread: whether its sections count
-  std::unordered_map<uint32_t, Work> work_; ///< by thread: for its next wakeup
-  Work wakeup_work_ = {};                   ///< for the current event
-  std::vector<Spin> spins_;                 ///< by thread
+  std::optional<LongSections> sections_;      ///< if the query names a number
+  std::vector<Left> left_;                    ///< by CPU
+  std::vector<uint64_t> ran_;                 ///< by thread, ns
+  std::vector<uint64_t> ended_;               ///< by thread, ns; UINT64_MAX: not ended
+  std::unordered_map<uint32_t, Work> work_;   ///< by thread: for its next wakeup
+  Work wakeup_work_ = {};                     ///< for the current event
+  std::vector<Spin> spins_;                   ///< by thread
 };
 
 } // namespace ovnitrace

@@ -11,12 +11,12 @@ namespace ovnitrace {
 
 namespace {
 
-enum : uint32_t { kBlackout, kLost, kFamilies, kProgram, kMark, kCpuMark };
+enum : uint32_t { kBlackout, kLost, kFamilyLost, kProgram, kMark, kCpuMark };
 constexpr int64_t kEnabled = 1, kDisabled = 2; // of kProgram
 constexpr int64_t kPaused = 2;                 // of kBlackout
 
 uint32_t channel_of(const Event &event) {
-  return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilies : kBlackout;
+  return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilyLost : kBlackout;
 }
 
 /// Handles lost events: anything may have ended or begun meanwhile.

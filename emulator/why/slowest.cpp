@@ -4,8 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/critical/path.h"
-#include "emulator/models/user_thread.h"
-#include "emulator/slices/slicer.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/path_report.h"
@@ -15,72 +13,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <map>
+#include <utility>
 
 namespace ovnitrace {
 
 namespace {
 
 constexpr size_t kMostParts = 3, kMostLines = 5; // of a tree, of a path
-constexpr size_t kMostNested = 512;              // a program can log any number
-
-/// Finds the sections of a number.
-class SectionFinder final : public SliceSink {
-public:
-  SectionFinder(uint32_t number, size_t most, std::vector<uint8_t> kept)
-      : number_(number), most_(most), kept_(std::move(kept)) {}
-
-  void on_event(const Event &event, const System &system) override {
-    const bool starts = event.kind == FTrace_EVT_user_event_13;
-    if ((!starts && event.kind != FTrace_EVT_user_event_14) || event.by_manual ||
-        event.par2 != number_)
-      return;
-    const uint32_t thread =
-        event.thread != kNone ? event.thread : running_thread(system, event.cpu);
-    if (thread == kNone || !kept_[thread])
-      return;
-    Open &open = open_[thread];
-    if (starts && open.starts.size() < kMostNested) {
-      open.starts.push_back(event.time);
-    } else if (starts) {
-      open.ignored++;
-    } else if (open.ignored) {
-      open.ignored--;
-    } else if (!open.starts.empty()) {
-      add({thread, open.starts.back(), event.time});
-      open.starts.pop_back();
-    }
-  }
-
-  void on_slice(const Slice &slice) override {
-    if (slice.then == ThreadState::Unknown || slice.then == ThreadState::Dead)
-      open_.erase(slice.thread); // the end of a section may be lost
-  }
-
-  std::vector<LongSection> found() && { return std::move(found_); }
-
-private:
-  void add(LongSection section) {
-    const auto shorter = std::upper_bound(
-        found_.begin(), found_.end(), section,
-        [](const LongSection &a, const LongSection &b) { return a.length() > b.length(); });
-    if (found_.size() == most_ && shorter == found_.end())
-      return;
-    found_.insert(shorter, section);
-    found_.resize(std::min(found_.size(), most_));
-  }
-
-  struct Open {
-    std::vector<uint64_t> starts; ///< ns
-    size_t ignored = 0;           ///< nested ones beyond kMostNested
-  };
-  const uint32_t number_;
-  const size_t most_;
-  const std::vector<uint8_t> kept_;
-  std::map<uint32_t, Open> open_; ///< by thread
-  std::vector<LongSection> found_;
-};
 
 /// A section with its explanation.
 struct Explained {
@@ -120,13 +59,13 @@ template <class Take> void explain_each(const SlowestInput &input, Take take) {
 
 std::vector<LongSection> longest_sections(EventSource &source, const Cut &cut, uint32_t number,
                                           size_t most) {
-  SectionFinder finder(number, most, kept_threads(cut, source.catalog()));
+  LongSections sections(number, most, kept_threads(cut, source.catalog()));
   Cut times;
   times.from = cut.from;
   times.to = cut.to;
   check_cut(cut, source.catalog());
-  replay_slices(source, times, finder);
-  return std::move(finder).found();
+  replay_slices(source, times, sections);
+  return sections.found();
 }
 
 std::string slowest_text(const SlowestInput &input) {

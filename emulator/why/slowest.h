@@ -5,6 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
 #include "emulator/input/trace_info.h"
+#include "emulator/slices/long_sections.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +16,6 @@
 #include <vector>
 
 namespace ovnitrace {
-
-/// A section of a thread, of which both ends were seen.
-struct LongSection {
-  uint32_t thread = kNone;   ///< index into Catalog::threads
-  uint64_t from = 0, to = 0; ///< ns on the clock of the trace
-
-  uint64_t length() const { return to - from; }
-};
 
 /// Returns the `most` longest sections `number` of the threads that `cut` keeps, longest first.
 /// Nested sections are listed one by one. Reads all of `source`.
