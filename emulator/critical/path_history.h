@@ -60,7 +60,8 @@ public:
   bool ran(uint32_t thread) const { return ran_[thread] != 0; }
   /// Returns when a thread ended, ns; UINT64_MAX if it has not.
   uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
-  /// Returns the longest section of the number that the query names; no thread if there is none.
+  /// Returns the longest section of the number that the query names. kNone is its thread if there
+  /// was no section.
   LongSection section() const;
 
 private:

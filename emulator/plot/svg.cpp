@@ -2,11 +2,11 @@
 #include "emulator/plot/svg.h"
 
 #include "emulator/base/human.h"
-#include "emulator/base/palette.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/short_line.h"
 #include "emulator/plot/axis.h"
 #include "emulator/plot/column_states.h"
+#include "emulator/plot/svg_fill.h"
 
 #include <fmt/format.h>
 
@@ -23,82 +23,9 @@ constexpr int kRowHeight = 18, kGap = 3, kProcessGap = 8, kDarkHeight = 8, kMark
 constexpr double kCharacter = 6.7; // of a label, on average
 constexpr size_t kMostMarks = 10;
 constexpr const char *kCriticalColor = "#c00", *kMarkColor = "#06c";
-constexpr Color kWhite{255, 255, 255}, kBlack{0, 0, 0};
-
-Color mix(Color a, Color b, double part) {
-  const auto one = [&](uint8_t x, uint8_t y) {
-    return uint8_t(std::lround(x * (1 - part) + y * part));
-  };
-  return {one(a.red, b.red), one(a.green, b.green), one(a.blue, b.blue)};
-}
-
-std::string css(Color color) {
-  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
-}
-
-/// Returns a colour for white paper. The palette is for a black background, so dark colours become
-/// light.
-Color on_paper(ShownState state) {
-  switch (state) {
-  case ShownState::unknown:
-    return kWhite;
-  case ShownState::paused:
-    return mix(palette::kBlocked, kWhite, 0.74);
-  case ShownState::dead:
-    return mix(kWhite, kBlack, 0.07);
-  default:
-    return info_of(state).color;
-  }
-}
 
 std::string_view word(ShownState state) {
   return info_of(state).name;
-}
-
-/// A pattern of marks on the colour of a state.
-struct Marks {
-  int size;         ///< of the square that is repeated, in pixels
-  const char *path; ///< in it
-};
-
-constexpr Marks marks_of(Pattern pattern) {
-  switch (pattern) {
-  case Pattern::hatched:
-    return {6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"};
-  case Pattern::vertical:
-    return {4, "M1 0V4"};
-  case Pattern::horizontal:
-    return {4, "M0 1H4"};
-  case Pattern::dots:
-    return {6, "M2.4 3H3.6"};
-  case Pattern::none:
-    break;
-  }
-  return {};
-}
-
-std::string pattern(std::string_view id, Color ground, Color marks, const Marks &of) {
-  return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
-                     "patternUnits=\"userSpaceOnUse\"><rect width=\"{1}\" height=\"{1}\" "
-                     "fill=\"{2}\"/><path d=\"{3}\" stroke=\"{4}\" stroke-width=\"1.2\"/>"
-                     "</pattern>\n",
-                     id, of.size, css(ground), of.path, css(marks));
-}
-
-/// Returns the definitions of the patterns, by the names of their states.
-std::string patterns() {
-  std::string all = pattern("dark", kWhite, palette::kAlarm, {4, "M-1 5L5 -1M-1 1L1 -1M3 5L5 3"});
-  for (const StateInfo &state : kStateTable)
-    if (state.pattern != Pattern::none) {
-      const Color ground = on_paper(state.state);
-      all += pattern(state.name, ground, mix(ground, kBlack, 0.4), marks_of(state.pattern));
-    }
-  return all;
-}
-
-std::string fill(ShownState state) {
-  return info_of(state).pattern == Pattern::none ? css(on_paper(state))
-                                                 : fmt::format("url(#{})", word(state));
 }
 
 std::string text_at(double x, double y, const char *style, std::string_view text) {
@@ -179,7 +106,7 @@ private:
                "<marker id=\"tip\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"5\" "
                "markerHeight=\"5\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#111\"/>"
                "</marker>\n</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-               width, y_, xml_text(figure_.title + ": " + figure_.subtitle), patterns()) +
+               width, y_, xml_text(figure_.title + ": " + figure_.subtitle), fill_patterns()) +
            text_at(10, 24, " font-size=\"16\" font-weight=\"bold\"", figure_.title) +
            text_at(10, 43, " fill=\"#555\"", figure_.subtitle);
   }
@@ -234,8 +161,8 @@ private:
 
   void put_path(ShownState state, const std::string &path) {
     if (!path.empty())
-      body_ +=
-          fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill(state), path);
+      body_ += fmt::format("<path class=\"{}\" fill=\"{}\" d=\"{}\"/>", word(state), fill_of(state),
+                           path);
   }
 
   /// Draws the states up to the n-th of kStacked together; those below it are drawn over it. Empty
@@ -340,7 +267,7 @@ private:
                            "fill=\"{}\" stroke=\"#888\" stroke-width=\"0.5\"/>\n"
                            "<text x=\"{:.1f}\" y=\"{:.0f}\"><tspan font-weight=\"bold\">{}</tspan>"
                            " {}</text>\n",
-                           x, y_, fill(state), x + 30, y_ + 10, info.label, info.meaning);
+                           x, y_, fill_of(state), x + 30, y_ + 10, info.label, info.meaning);
       x += width;
     }
     body_ += "</g>\n";
