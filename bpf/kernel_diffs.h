@@ -70,19 +70,21 @@ static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
 
 /* Bytes from the lowest address of a thread's kernel stack to its registers. They are the same for
  * all threads. 0: not known yet. */
-static __u64 regs_in_stack;
+static __u32 regs_in_stack;
 
 /* Returns the same without calling the helper, for the hot path of a switch. On processors with
  * slow returns (a mitigation of Spectre), that call costs more than all that is done with the
  * registers. Use it only in inlined code (kfuncs.h). */
 static __always_inline struct pt_regs *entry_regs_without_call(struct task_struct *p)
 {
-	volatile __u64 *distance = &regs_in_stack;
+	volatile __u32 *distance = &regs_in_stack;
 
 	if (!has_kfunc(KFUNC_RDONLY_CAST))
 		return entry_regs(p);
+	/* Before 6.17, the stack is a number for the verifier, and the registers are a pointer. It
+	 * then refuses their difference in 64 bits, but not in 32. */
 	if (unlikely(!*distance))
-		*distance = (__u64)entry_regs(p) - (__u64)p->stack;
+		*distance = (__u32)(__u64)entry_regs(p) - (__u32)(__u64)p->stack;
 	return kfunc_rdonly_cast((char *)p->stack + *distance,
 				 bpf_core_type_id_kernel(struct pt_regs));
 }
