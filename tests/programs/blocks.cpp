@@ -95,8 +95,10 @@ std::string look(const Block &block) {
   return before;
 }
 
-void *yield(void *) {
+void *yield(void *both) {
   prctl(PR_SET_NAME, "yields");
+  // Otherwise one thread may be done before the other starts.
+  pthread_barrier_wait(static_cast<pthread_barrier_t *>(both));
   for (int n = 0; n < 500; n++)
     call(SYS_sched_yield);
   return nullptr;
@@ -107,9 +109,11 @@ void yield_to_each_other() {
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
   sched_setaffinity(0, sizeof(one), &one);
+  pthread_barrier_t both;
+  pthread_barrier_init(&both, nullptr, 2);
   pthread_t threads[2];
   for (pthread_t &thread : threads)
-    if (pthread_create(&thread, nullptr, yield, nullptr) != 0)
+    if (pthread_create(&thread, nullptr, yield, &both) != 0)
       fail("pthread_create");
   for (const pthread_t thread : threads)
     pthread_join(thread, nullptr);
