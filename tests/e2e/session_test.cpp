@@ -171,8 +171,14 @@ TEST_F(Session, RotatedPartsAreTracesAndAWhole) {
       parts.push_back(name);
   ASSERT_GE(parts.size(), 2u);
   EXPECT_LE(parts.size(), 3u);
-  for (const std::string &part : parts)
+  for (const std::string &part : parts) {
     EXPECT_FALSE(dump(trace() + "/" + part).empty()) << part;
+    const TraceRecord described = read_trace_json(trace() + "/" + part);
+    EXPECT_EQ(described.how, part == parts.back()
+                                 ? "after 4.500 s (-d)"
+                                 : "when the next part of the recording began (--rotate)");
+    EXPECT_EQ(described.end > 0, part == parts.back()) << part;
+  }
   EXPECT_FALSE(dump(trace()).empty());
   EXPECT_FALSE(convert_to(trace(), path("out")).empty());
 }

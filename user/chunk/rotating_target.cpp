@@ -33,7 +33,7 @@ RotatingTarget::RotatingTarget(const std::string &path, IfExists exists, uint32_
 
 void RotatingTarget::prepare(const Description &description) {
   whole_.prepare(description);
-  description_ = description;
+  description_ = ended_part_ = description;
 }
 
 void RotatingTarget::begin() {
@@ -123,7 +123,7 @@ void RotatingTarget::put_part_file(DirectoryTarget &part, bool grows) {
 }
 
 /// Ends the part as a trace of its own. Older parts make room for its description.
-void RotatingTarget::close_part() {
+void RotatingTarget::close_part(const Description &description) {
   ChunkDestination &files = part_->output();
   for (uint32_t n = 0; n < cpus_; n++)
     if (Cpu &cpu = by_cpu_[n]; cpu.has_file)
@@ -132,7 +132,7 @@ void RotatingTarget::close_part() {
   for (;;) {
     try {
       put_part_file(*part_, false);
-      part_->end(description_, 0);
+      part_->end(description, 0);
       return;
     } catch (const Error &error) {
       if (!make_room(error.what())) {
@@ -145,7 +145,7 @@ void RotatingTarget::close_part() {
 
 /// Ends the part and begins the next. Older parts make room for it.
 void RotatingTarget::next_part(uint64_t known_until) {
-  close_part();
+  close_part(ended_part_);
   for (;;) {
     try {
       open_part(known_until);
@@ -224,7 +224,7 @@ void RotatingTarget::drop_oldest() {
 }
 
 void RotatingTarget::finish() {
-  close_part();
+  close_part(description_);
 }
 
 /// Writes the description of the whole. If the disk is full, removes older parts.

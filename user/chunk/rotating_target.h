@@ -30,6 +30,7 @@ public:
 
   ChunkDestination &output() override { return *this; }
   void prepare(const Description &description) override;
+  void prepare_parts(const Description &ended) override { ended_part_ = ended; }
   void begin() override;
   void describe(const Description &description) override { whole_.describe(description); }
   void end(const Description &description, uint64_t missing) override;
@@ -57,7 +58,7 @@ private:
   void open_part(uint64_t known_until);
   void fill_part(DirectoryTarget &part, uint64_t known_until);
   void put_part_file(DirectoryTarget &part, bool grows);
-  void close_part();
+  void close_part(const Description &description);
   void next_part(uint64_t known_until);
   size_t write_on(const Chunk &chunk);
   bool make_room(const std::string &why);
@@ -69,7 +70,8 @@ private:
   DirectoryTarget whole_; ///< without chunks
   std::unique_ptr<DirectoryTarget> part_;
   std::deque<unsigned> parts_; ///< numbers, oldest first; the last is part_
-  Description description_;    ///< of a part
+  Description description_;    ///< of the part that is written
+  Description ended_part_;     ///< of a part before it
   ForgottenStates states_;
   std::vector<Cpu> by_cpu_;
   std::atomic<uint64_t> part_bytes_{0}, part_begin_{0};

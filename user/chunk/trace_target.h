@@ -22,6 +22,8 @@ public:
   /// Does everything that can fail before the program runs. What was there before stays. Without
   /// this call, there is no trace.json before the end. Throws Error.
   virtual void prepare(const Description &description) = 0;
+  /// Sets the trace.json of each part that ends while the capture goes on. Call it before begin().
+  virtual void prepare_parts(const Description &) {}
   /// Begins: the program runs, and chunks may come. Throws Error.
   virtual void begin() = 0;
   /// Writes the trace.json that stays if the process ends now; end() will say more. The last chunk

@@ -48,6 +48,7 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
 /// written and the program runs.
 void Recording::start(int save_signal) {
   target_.prepare(description(nullptr));
+  target_.prepare_parts(ended_part());
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
   CaptureRequests::Actions actions = {
@@ -95,6 +96,18 @@ TraceTarget::Description Recording::description(const TracedThreads *threads) co
   return [this, threads](const Put &put) {
     std::lock_guard lock(describing_);
     write_json(trace_, threads, put);
+  };
+}
+
+/// Describes a part that has ended. The capture may have ended, too, before the part was written.
+TraceTarget::Description Recording::ended_part() const {
+  return [this](const Put &put) {
+    std::unique_lock lock(describing_);
+    TraceDescription part = trace_;
+    lock.unlock();
+    part.how = "when the next part of the recording began (--rotate)";
+    part.end = 0;
+    write_json(part, nullptr, put);
   };
 }
 
@@ -204,10 +217,15 @@ void Recording::stop_early(const std::string &why) {
     return;
   if (!traced_.is_program())
     kill(getpid(), SIGTERM);
+  stopped_early_ =
+      why == kCtlStop ? fmt::format("stopped by {}", why) : why + " and tracing stopped";
+  {
+    std::lock_guard lock(describing_);
+    trace_.how = stopped_early_;
+  }
   end_capture();
-  stopped_early_ = why;
   if (!options_.quiet)
-    print("{}: tracing stopped{}", stopped_early_,
+    print("{}: tracing stopped{}", why,
           traced_.is_program() ? "; the program goes on untraced" : "");
 }
 
@@ -234,12 +252,14 @@ void Recording::end(const Traced::End &end) {
   end_on_second_signal();
   traced_.release_signals(); // they are not waited for any more
   {
-    std::scoped_lock lock(ending_, describing_); // a save copies the description
-    trace_.how = end.how;
-    trace_.exit_status = end.exit_status;
-  }
-  {
     std::lock_guard lock(ending_);
+    {
+      std::lock_guard describing(describing_);
+      trace_.how = stopped_early_.empty() ? end.how
+                   : traced_.is_program() ? stopped_early_ + "; later the program " + end.how
+                                          : stopped_early_;
+      trace_.exit_status = end.exit_status;
+    }
     if (!ended_)
       end_capture();
   }
@@ -249,10 +269,6 @@ void Recording::end(const Traced::End &end) {
   for (size_t n = 0; n < traced_.triggers().size() && !options_.quiet; n++)
     print("--trigger {} has hit {}", options_.rules[n].text,
           human_count(traced_.triggers()[n].hits(), "time", "times"));
-  if (!stopped_early_.empty())
-    trace_.how = (stopped_early_ == kCtlStop ? fmt::format("stopped by {}", kCtlStop)
-                                             : stopped_early_ + " and tracing stopped") +
-                 (traced_.is_program() ? "; later the program " + trace_.how : "");
   trace_.finished = true;
   trace_.devices = seen_devices();
   trace_.cgroups = recorder_.cgroups().paths();

@@ -43,6 +43,7 @@ public:
 
 private:
   TraceTarget::Description description(const TracedThreads *threads) const;
+  TraceTarget::Description ended_part() const;
   std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
   CaptureStatus status();
@@ -74,7 +75,7 @@ private:
   /// Guards trace_, which the writer of rotated parts reads, too. May be taken after ending_.
   mutable std::mutex describing_;
   bool ended_ = false;
-  std::string stopped_early_; ///< why tracing stopped while the program went on; empty: it did not
+  std::string stopped_early_; ///< how tracing ended while the program went on; empty: it did not
   unsigned saves_ = 0;
   std::atomic<uint64_t> trigger_saves_left_;
   std::atomic<bool> trigger_save_waits_ = false; ///< asked for, and not begun
