@@ -25,8 +25,8 @@ uint64_t name_until(const ThreadInfo &thread, uint64_t time) {
 } // namespace
 
 OffCpuTimes::OffCpuTimes(const Catalog &catalog, const Stacks &stacks, OffCpuOptions options)
-    : catalog_(catalog), stacks_(stacks), options_(std::move(options)), gate_(options_.programs),
-      current_(catalog.threads.size()) {}
+    : catalog_(catalog), stacks_(stacks), options_(std::move(options)),
+      gate_(catalog, options_.programs), current_(catalog.threads.size()) {}
 
 /// Rows are by process, its main thread first. A pid may be used again.
 const ThreadInfo &OffCpuTimes::main_thread_of(uint32_t thread) const {

@@ -2,6 +2,7 @@
 // Recognizes the time in which a started program waits until ovnitrace lets it run.
 #pragma once
 
+#include "emulator/input/source.h"
 #include "emulator/slices/slice.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -17,14 +18,18 @@ namespace ovnitrace {
 /// capture is ready. Waits for a CPU in that time count as usual.
 class StartGate {
 public:
-  /// `programs`: indices of the main threads of the programs that ovnitrace started.
-  explicit StartGate(std::vector<uint32_t> programs) : programs_(std::move(programs)) {}
+  /// `programs`: indices of the main threads of the programs that ovnitrace started. `catalog`
+  /// outlives it.
+  StartGate(const Catalog &catalog, std::vector<uint32_t> programs)
+      : catalog_(catalog), programs_(std::move(programs)) {}
 
   /// Takes each event of the replay, before the slices that it ends. The gate stays open in a trace
   /// without the thread's creation, which may lack its execve too.
   void event(const Event &event) {
     if (event.kind == FTrace_EVT_blackout_start)
-      waiting_.clear();
+      std::erase_if(waiting_, [&](uint32_t thread) {
+        return event.cpu == kNone || catalog_.cpus[event.cpu].host == catalog_.threads[thread].host;
+      });
     else if (event.kind == FTrace_EVT_task_create && has(programs_, event.thread))
       waiting_.push_back(event.thread);
     else if (event.kind == FTrace_EXT_exec)
@@ -40,6 +45,7 @@ private:
     return std::find(threads.begin(), threads.end(), thread) != threads.end();
   }
 
+  const Catalog &catalog_;
   std::vector<uint32_t> programs_;
   std::vector<uint32_t> waiting_; ///< programs whose gate is closed
 };

@@ -456,6 +456,27 @@ TEST_F(Sentences, SeveralTracesHaveTheirCallsAndStartGates) {
       << all.answer.sentences;
 }
 
+/// A blackout of one host says nothing about the program of another.
+TEST_F(Sentences, ABlackoutEndsOnlyTheStartGateOfItsHost) {
+  test::TempDir other_dir;
+  test::TraceBuilder other(other_dir.path());
+  for (const auto &[builder, pid] : {std::pair(&trace, 10u), std::pair(&other, 20u)}) {
+    builder->json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": )" +
+                  std::to_string(pid) + "}");
+    auto &cpu = builder->cpu(0).at(0).start().id(1, pid, pid, "app").create(1, pid).dispatch(1);
+    block(cpu.at(10 * kMs), 1);
+    if (builder == &other)
+      cpu.at(20 * kMs).blackout_start().at(21 * kMs).blackout_end(1);
+    cpu.at(50 * kMs).activate(1, 99).dispatch(1);
+    cpu.record(FTrace_EXT_exec, 1, pid).at(100 * kMs).end(1, 99).stop();
+    builder->write();
+  }
+  source = open_trace({{dir.path()}, {other_dir.path()}}, sink);
+  const AnsweredSummary all = summarize_and_answer(*source, TraceInfo(), {});
+  EXPECT_EQ(all.summary.threads[0].gate, 40 * kMs);
+  EXPECT_EQ(all.summary.threads[1].gate, 0u);
+}
+
 TEST_F(Sentences, TheTitleOfInterruptsSaysWhichWereRecorded) {
   for (const bool all : {true, false}) {
     trace = test::TraceBuilder(dir.path());
