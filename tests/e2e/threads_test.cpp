@@ -6,7 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <ovnitrace/ftrace_codes.h>
+#include <ovnitrace/ftrace_record.h>
+
 #include <csignal>
+#include <cstring>
+#include <fstream>
 #include <set>
 
 namespace ovnitrace::test {
@@ -52,6 +57,25 @@ TEST_F(Threads, AllShortLivedThreadsAreRecorded) {
   for (uint32_t tid : tids)
     expect_whole_life(tid, "many_threads");
   EXPECT_EQ(told_.threads.size(), 301u);
+}
+
+/// A name that follows the identity of a thread is part of it.
+TEST_F(Threads, AnExecWritesTheNewNameOnce) {
+  record({"sh", "-c", "exec sleep 0.05"}, {"--compress=0"});
+  uint32_t slee = 0;
+  std::memcpy(&slee, "slee", sizeof slee);
+  size_t names = 0;
+  for (const std::string &name : names_in(trace())) {
+    std::ifstream file(trace() + "/" + name, std::ios::binary);
+    uint16_t before = 0;
+    for (ftrace_record one;
+         name.ends_with(".ftr") && file.read(reinterpret_cast<char *>(&one), sizeof one);
+         before = one.code)
+      names += one.code == FTrace_EXT_name_0 && one.par2 == slee && before != FTrace_EVT_id &&
+               before != FTrace_EXT_process && before != FTrace_EXT_parent &&
+               before != FTrace_EXT_cgroup;
+  }
+  EXPECT_EQ(names, 1u);
 }
 
 TEST_F(Threads, ChildrenAreFollowedAndNamedAfterTheirProgram) {

@@ -107,6 +107,15 @@ TEST(ThreadRegistry, NoticesANameThatNoRenamingGave) {
   EXPECT_FALSE(registry.renames(life(30, LIFE_EXIT, "true", 7)));
 }
 
+TEST(ThreadRegistry, NoticesARenamingThatAnExecHasSaid) {
+  ThreadRegistry registry;
+  EXPECT_TRUE(registry.renames(life(10, LIFE_RENAME, "sh", 7))) << "no chunk has the thread";
+  registry.learn(life(10, LIFE_NEW, "sh", 7, 3));
+  registry.learn(life(20, LIFE_EXEC, "true", 7, 7));
+  EXPECT_FALSE(registry.renames(life(30, LIFE_RENAME, "true", 7)));
+  EXPECT_TRUE(registry.renames(life(30, LIFE_RENAME, "worker", 7)));
+}
+
 TEST(ThreadRegistry, NoticesANameThatAThreadGotOutsideRegions) {
   ThreadRegistry registry;
   registry.learn(life(10, LIFE_SNAPSHOT, "sh", 7));

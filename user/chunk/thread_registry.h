@@ -76,10 +76,13 @@ public:
 
   /// Returns whether the chunks must say the name in a life event, which learn() has yet to learn.
   /// A thread that executes a program and ends on the same CPU has no LIFE_RENAME in between.
+  /// Otherwise its LIFE_RENAME repeats the name.
   bool renames(const life_record &record) const {
     const auto found = threads_.find(record.tid);
-    if (found == threads_.end() || !is_written(record) || record.kind == LIFE_NEW ||
-        record.kind == LIFE_ENTER || record.kind == LIFE_DEAD)
+    if (found == threads_.end())
+      return record.kind == LIFE_RENAME;
+    if (!is_written(record) || record.kind == LIFE_NEW || record.kind == LIFE_ENTER ||
+        record.kind == LIFE_DEAD)
       return false;
     return found->second.name_unsaid || names_anew(found->second, record);
   }

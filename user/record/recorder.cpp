@@ -271,7 +271,8 @@ void Recorder::take_thread(life_record record) {
       cpu.expire(record.tid, record.time);
   if (!ThreadRegistry::is_written(record) || record.cpu >= cpus_.size())
     return;
-  cpus_[record.cpu].add_life(record);
+  if (renames || record.kind != LIFE_RENAME)
+    cpus_[record.cpu].add_life(record);
   if (renames && record.kind != LIFE_RENAME) {
     record.kind = LIFE_RENAME;
     record.has_cpus = 0;
