@@ -17,12 +17,21 @@ struct Program {
   std::set<std::string> names;
 };
 
-/// Returns the name of the file that all runs of a side ran. Empty: none, or several ones.
-std::string file_of(const std::vector<std::string> &traces) {
+std::string file_name(const std::string &path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// Returns the names of the files that all runs of a side ran: the program, and what its process
+/// executed last, as `taskset` does. Empty: none, or several ones.
+std::string files_of(const std::vector<std::string> &traces) {
   std::set<std::string> files;
   for (const std::string &trace : traces) {
-    const std::vector<std::string> command = about_trace(trace).command;
-    files.insert(command.empty() ? "" : std::filesystem::path(command.front()).filename().string());
+    const TraceInfo info = about_trace(trace);
+    std::string last;
+    for (const CommandLine &line : info.command_lines)
+      if (line.pid == info.program_pid)
+        last = file_name(line.text.substr(0, line.text.find(' ')));
+    files.insert(info.command.empty() ? "" : file_name(info.command.front()) + " " + last);
   }
   return files.size() == 1 ? *files.begin() : "";
 }
@@ -54,8 +63,8 @@ Renames renames_of(const ComparedTraces &traces) {
   Renames renames;
   for (const std::string &match : traces.matches)
     renames.push_back(parse_rename(match));
-  const std::string file_a = file_of(traces.a), file_b = file_of(traces.b);
-  if (file_a.empty() || file_b.empty() || file_a == file_b)
+  const std::string files_a = files_of(traces.a), files_b = files_of(traces.b);
+  if (files_a.empty() || files_b.empty() || files_a == files_b)
     return renames;
   const Program a = program_of(traces.a.front()), b = program_of(traces.b.front());
   if (!a.name.empty() && !b.name.empty() && !a.names.contains(b.name) && !b.names.contains(a.name))

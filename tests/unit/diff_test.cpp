@@ -207,6 +207,21 @@ TEST_F(Diff, TheProgramsAreMatchedWhateverTheirNames) {
       << "after those of --match";
 }
 
+/// `taskset -c 0 ./app-old` executes ./app-old in the same process.
+TEST_F(Diff, TheProgramsThatAnotherProgramExecutedAreMatched) {
+  const auto pinned = [&](const std::string &name) {
+    return trace(program(name, "tool"),
+                 R"(, "command_lines": [{"pid": 11, "since_ns": 1, "text": "taskset -c 0 ./)" +
+                     name + R"("}, {"pid": 11, "since_ns": 2, "text": "./)" + name +
+                     R"( -x"}, {"pid": 30, "since_ns": 3, "text": "tool"}])",
+                 R"(["taskset", "-c", "0", "./)" + name + R"("])");
+  };
+  const std::string a = pinned("app-old"), b = pinned("app-new");
+  EXPECT_EQ(renames_of({{a, a}, {b}, {}}), (Renames{{"app-old", "app-new"}}));
+  EXPECT_EQ(renames_of({{a, b}, {b}, {}}).size(), 0u);
+  EXPECT_EQ(renames_of({{a}, {a}, {}}).size(), 0u);
+}
+
 TEST_F(Diff, ProgramsAreNotMatchedIfOneSideHasBothNamesOrSeveralPrograms) {
   const std::string a = trace(program("app-old", "tool"), "", R"(["./app-old"])"),
                     b = trace(program("app-new", "tool"), "", R"(["./app-new"])"),
