@@ -270,6 +270,12 @@ TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
     const std::string text = why_text(input());
     EXPECT_EQ(text.find(kIdle) != text.npos, families == "sched") << text;
     EXPECT_EQ(text.find(kInterrupt) != text.npos, families == "sched") << text;
+    EXPECT_EQ(text.find("Record with -a or --filter +power.") != text.npos, families == "sched");
+    info.filters = {"--cpu 0"};
+    const std::string filtered = why_text(input());
+    EXPECT_EQ(filtered.find("Record with -a and without filters.") != text.npos,
+              families == "sched")
+        << filtered;
   }
 }
 
