@@ -3,14 +3,19 @@
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace ovnitrace::test;
@@ -256,7 +261,8 @@ protected:
     EXPECT_EQ(setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room), 0);
     EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr *>(&address), size), 0);
     EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr *>(&address), &size), 0);
-    target_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    port_ = ntohs(address.sin_port);
+    target_ = "127.0.0.1:" + std::to_string(port_);
     EXPECT_EQ(FTrace_OSD_init_udp(1, local_.data(), target_.data()), 0);
   }
   ~FtraceUdp() override { close(socket_); }
@@ -268,6 +274,7 @@ protected:
   }
 
   int socket_ = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  uint16_t port_ = 0;
   std::string local_ = "127.0.0.1", target_;
 };
 
@@ -309,6 +316,51 @@ TEST_F(FtraceUdp, NobodyListens) {
   int chunk = filled(1000, 1000);
   EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), FTRACE_E_NETWORK);
   EXPECT_EQ(status(chunk).events, 1000u);
+}
+
+// The socket is replaced by one that blocks. The signals come while it does.
+TEST_F(FtraceUdp, ASignalDoesNotSendADatagramAgain) {
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair), 0);
+  sockaddr_in own{};
+  int sender = -1;
+  for (int fd = 3; fd < 1000 && sender < 0; fd++) {
+    socklen_t size = sizeof own;
+    if (getpeername(fd, reinterpret_cast<sockaddr *>(&own), &size) == 0 &&
+        own.sin_family == AF_INET && ntohs(own.sin_port) == port_)
+      sender = fd;
+  }
+  ASSERT_GE(sender, 0);
+  ASSERT_EQ(dup2(pair[0], sender), sender);
+  const int room = 1; // the least: a few datagrams
+  ASSERT_EQ(setsockopt(sender, SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
+  struct sigaction action = {}, before;
+  action.sa_handler = [](int) {}; // without SA_RESTART
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  const int chunk = filled(1800, 1800);
+  std::vector<uint32_t> numbers;
+  std::atomic<bool> sent = false;
+  std::thread reader([&, thread = pthread_self()] {
+    for (bool last = false; !last;) {
+      last = sent;
+      for (int n = 0; n < 20 && !last; n++) { // meanwhile no datagram is taken
+        pthread_kill(thread, SIGUSR1);
+        usleep(1000);
+      }
+      char bytes[2000];
+      for (ssize_t size; (size = recv(pair[1], bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+        numbers.push_back(word(std::string(bytes, size_t(size)), 12));
+    }
+  });
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  sent = true;
+  reader.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  close(pair[0]);
+  close(pair[1]);
+  std::vector<uint32_t> expected(31);
+  std::iota(expected.begin(), expected.end(), 1);
+  EXPECT_EQ(numbers, expected);
 }
 
 TEST_F(FtraceUdp, WrongAddresses) {

@@ -9,6 +9,7 @@
 
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -144,6 +145,27 @@ TEST_F(TcpServerTest, LimitsTheReportsAboutConnections) {
   EXPECT_EQ(told_.size(), 11u);
   EXPECT_TRUE(reported("more of this is only counted"));
   EXPECT_EQ(told_.back(), "error: 200 such errors in all");
+}
+
+// A connection that cannot be taken must not keep the server awake.
+TEST_F(TcpServerTest, WaitsForASecondIfNoDescriptorIsFree) {
+  senders_.push_back({.fd = connected(), .parser = {}});
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const UniqueFd free(dup(senders_.back().fd.get()));
+  const rlimit none = {.rlim_cur = rlim_t(free.get()), .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0); // all below this one are in use
+  std::vector<pollfd> polls;
+  server_.add(polls);
+  EXPECT_EQ(poll(polls.data(), polls.size(), 10'000), 1);
+  server_.handle(polls, now_);
+  polls.clear();
+  server_.add(polls);
+  EXPECT_EQ(poll(polls.data(), polls.size(), 0), 0);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  pass(2 * kSecond);
+  say(senders_.back(), MessageType::identify, write_identify("late"));
+  EXPECT_EQ(heard(senders_.back()), accepted("late"));
 }
 
 TEST_F(TcpServerTest, GivesEachStepItsTime) {

@@ -3,6 +3,7 @@
  * records. All numbers are little-endian. */
 #include "user/libovnitrace/sender.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -128,7 +129,11 @@ static int flush(struct datagram *datagram)
 	memcpy(datagram->bytes, "TRACER-V1.0", 12);
 	memcpy(datagram->bytes + 12, numbers, sizeof numbers);
 	datagram->events = 0;
-	if (send(network.fd, datagram->bytes, size, MSG_NOSIGNAL) != (ssize_t)size)
+	ssize_t sent;
+	do
+		sent = send(network.fd, datagram->bytes, size, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR); /* after an error, the whole chunk is sent again */
+	if (sent != (ssize_t)size)
 		return FTRACE_E_NETWORK;
 	if (network.number % BURST == 0)
 		nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);

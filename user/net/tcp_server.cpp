@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <utility>
 
@@ -40,7 +41,7 @@ TcpServer::TcpServer(const Endpoint &endpoint, const std::optional<PresharedKey>
       buffer_(kReadSize, '\0') {}
 
 void TcpServer::add(std::vector<pollfd> &polls) {
-  polls.push_back({socket_.get(), POLLIN, 0});
+  polls.push_back({now_ < next_accept_ ? -1 : socket_.get(), POLLIN, 0});
   for (const Connection &connection : connections_) {
     const short writes = connection.session.output().empty() ? 0 : POLLOUT;
     polls.push_back(
@@ -55,14 +56,17 @@ void TcpServer::handle(std::span<const pollfd> polls, uint64_t now) {
     handle(*at, polls[n].revents);
     at = at->channel.open() ? std::next(at) : connections_.erase(at);
   }
-  // Until none waits. If no descriptor is free, it waits.
+  // Until none waits. If no descriptor is free, those that wait do not keep the collector awake.
   while (polls[0].revents) {
     sockaddr_storage storage = {};
     auto *const address = reinterpret_cast<sockaddr *>(&storage);
     socklen_t size = sizeof storage;
     UniqueFd fd(accept4(socket_.get(), address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd)
+    if (!fd) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        next_accept_ = now_ + kSecond;
       return;
+    }
     add_connection(std::move(fd), address_text(address, size));
   }
 }

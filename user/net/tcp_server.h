@@ -55,7 +55,8 @@ private:
   const std::optional<PresharedKey> key_;
   std::list<Connection> connections_;
   std::string buffer_;
-  uint64_t now_ = 0; ///< ns, of this handle()
+  uint64_t now_ = 0;         ///< ns, of this handle()
+  uint64_t next_accept_ = 0; ///< ns: until then, there was no descriptor for another connection
 };
 
 } // namespace ovnitrace
