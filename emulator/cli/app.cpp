@@ -61,22 +61,26 @@ Option Option::needs(const std::string &other) const {
   return Option(option_->needs(other));
 }
 
-Option Option::remove_needs(Option other) const {
-  option_->remove_needs(other.option_);
-  return *this;
-}
-
 Option Option::excludes(Option other) const {
   return Option(option_->excludes(other.option_));
 }
 
-/// CLI11 has no place for it. A check that is not active checks no value.
 Option Option::default_if(const std::function<bool()> &has_effect) const {
+  return default_if([has_effect](const std::string &) { return has_effect(); });
+}
+
+/// CLI11 has no place for it. A check that is not active checks no value.
+Option Option::default_if(const std::function<bool(const std::string &)> &has_effect) const {
   CLI::Validator effect(
-      [has_effect](const std::string &) { return std::string(has_effect() ? "" : "none"); }, "",
+      [has_effect](const std::string &value) { return has_effect(value) ? "" : "none"; }, "",
       kDefaultIf);
   effect.active(false);
-  return Option(option_->check(effect));
+  try {
+    *option_->get_validator(kDefaultIf) = effect;
+    return *this;
+  } catch (const CLI::OptionNotFound &) {
+    return Option(option_->check(effect));
+  }
 }
 
 Option Option::range(uint64_t least, uint64_t most) const {

@@ -31,11 +31,12 @@ public:
   Option delimiter(char between) const;     ///< between the values of a list
   Option needs(Option other) const;
   Option needs(const std::string &other) const;
-  Option remove_needs(Option other) const;
   Option excludes(Option other) const;
   /// Ignores a default of the configuration unless `has_effect` returns true. It is called when the
-  /// command line is parsed.
+  /// command line is parsed. Replaces an earlier condition.
   Option default_if(const std::function<bool()> &has_effect) const;
+  /// Does the same with a condition that depends on the default.
+  Option default_if(const std::function<bool(const std::string &)> &has_effect) const;
   Option range(uint64_t least, uint64_t most) const; ///< refuses other numbers
   Option one_of(const std::vector<std::string> &words) const;
   /// Sets the words that the completion of the shell offers, with commas between them, or one of

@@ -92,12 +92,12 @@ bool has_no_place(const CLI::Option &option) {
          !std::all_of(needed.begin(), needed.end(), given);
 }
 
-/// Returns what the check kDefaultIf of an option says; true if it has none.
-bool has_effect(CLI::Option &option) {
+/// Returns what the check kDefaultIf of an option says of a default; true if it has none.
+bool has_effect(CLI::Option &option, const std::string &value) {
   try {
     CLI::Validator check = *option.get_validator(kDefaultIf);
     check.active(true);
-    return check(std::string()).empty();
+    return check(value).empty();
   } catch (const CLI::OptionNotFound &) {
     return true;
   }
@@ -106,10 +106,11 @@ bool has_effect(CLI::Option &option) {
 /// Gives an option its default. Returns whether it did.
 bool apply(CLI::Option &option, const Setting &setting) {
   const bool flag = option.get_expected_min() == 0;
-  if (option.count() > 0 || has_no_place(option) || !has_effect(option) ||
-      (flag && setting.value == "false"))
+  if (option.count() > 0 || has_no_place(option) || (flag && setting.value == "false"))
     return false;
   try {
+    if (!has_effect(option, setting.value))
+      return false;
     const bool takes_value = option.get_type_name().starts_with("[=");
     if (flag && !takes_value && setting.value != "true")
       throw Error("write true or false");
@@ -195,7 +196,7 @@ std::vector<const Setting *> settings_of(const CLI::App &command,
   std::vector<const Setting *> all;
   for (const auto &[option, setting] : chosen)
     all.push_back(setting);
-  std::sort(all.begin(), all.end()); // in the order of the files
+  std::sort(all.rbegin(), all.rend()); // the most important first, which others must not contradict
   return all;
 }
 

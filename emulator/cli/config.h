@@ -32,7 +32,7 @@ std::vector<Setting> parse_config(const std::string &file, std::string_view text
 void check_config(const CLI::App &program, const std::vector<Setting> &settings);
 
 /// Returns the settings that apply to `command`, one for each option: later files override earlier
-/// ones and, in a file, a section overrides what is before all sections.
+/// ones and, in a file, a section overrides what is before all sections. The last line comes first.
 std::vector<const Setting *> settings_of(const CLI::App &command,
                                          const std::vector<Setting> &settings);
 

@@ -73,6 +73,7 @@ void cut_region(const Arguments &arguments, Cut &cut) {
 
 int convert_command(Arguments arguments) {
   ConvertOptions &options = arguments.options;
+  check_section(arguments.path);
   check_is_no_stdout(options.directory, "a conversion is a directory of files: name it");
   const std::vector<TraceInput> inputs = trace_inputs(arguments.inputs, arguments.clock_offsets);
   options.cut = cut_of(arguments.cut, inputs);

@@ -92,6 +92,7 @@ int run_export(const Arguments &arguments) {
                             "--pid, --tid or --comm",
                             format.word),
                 kExitUsage);
+  check_section(write.path);
   if (write.path.wanted && !format.takes_path)
     throw Error(
         fmt::format(
@@ -150,6 +151,10 @@ void add_export(App app) {
   add_cut_options(command, arguments->cut, false);
   add_path_options(command, arguments->write.path,
                    "With --to perfetto: add a track of the critical path");
+  command.get_option("--critical-path").default_if([arguments] {
+    const ExportFormat *format = find_format(arguments->format);
+    return format && format->takes_path;
+  });
   command.add_flag("--per-thread", arguments->write.per_thread,
                    "With --to folded: keep threads and processes with equal names apart, and add "
                    "their ids (default: sum them up)");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/path_options.h"
 
+#include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/to_number.h"
 #include "emulator/summary/names.h"
@@ -22,16 +23,14 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
     if (arguments.query.tid.value_or(0) == 0)
       refuse_value("'" + text + "' is no thread id");
   };
-  const Option path =
-      command
-          .add_flag("--critical-path", arguments.text,
-                    what +
-                        ": on which thread the result depended at each moment. It goes back from "
-                        "the end of thread TID (default: the program's main thread)")
-          .each(set)
-          .type_name("[=TID]")
-          .values(kTraceTids)
-          .group(kGroup);
+  command
+      .add_flag("--critical-path", arguments.text,
+                what + ": on which thread the result depended at each moment. It goes back from "
+                       "the end of thread TID (default: the program's main thread)")
+      .each(set)
+      .type_name("[=TID]")
+      .values(kTraceTids)
+      .group(kGroup);
   command
       .add_option(
           "--section", arguments.query.section,
@@ -39,7 +38,12 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
           "this number (docs/user-events.md)")
       .type_name("NUMBER")
       .group(kGroup)
-      .needs(path);
+      .default_if([&arguments] { return arguments.wanted; });
+}
+
+void check_section(const PathArguments &arguments) {
+  if (arguments.query.section && !arguments.wanted)
+    throw Error("--section needs --critical-path", kExitUsage);
 }
 
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,

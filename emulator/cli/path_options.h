@@ -24,6 +24,10 @@ struct PathArguments {
 /// command line is parsed. `what`: says what the path is used for.
 void add_path_options(App command, PathArguments &arguments, const std::string &what);
 
+/// Throws Error if there is a --section without a --critical-path, which the configuration may
+/// have.
+void check_section(const PathArguments &arguments);
+
 /// Returns from when on events are needed, for open_trace(). A path needs all of them: it says who
 /// had a CPU, and that thread may have run elsewhere since.
 inline uint64_t needed_from(const PathArguments &path, const Cut &cut) {

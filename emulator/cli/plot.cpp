@@ -68,6 +68,7 @@ int plot(Arguments arguments) {
                "a figure is SVG: give a name that ends in .svg; `rsvg-convert` or a browser makes "
                "other formats of it");
   require_free(arguments.output, arguments.force);
+  check_section(arguments.path);
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
     throw Error("--arrows needs -o FILE.svg", kExitUsage);

@@ -73,6 +73,7 @@ Examples:
     check_is_no_stdout(arguments->report.output, "a report is a file for the browser: name it");
     if (arguments->report.against.trace.empty() && !arguments->report.against.mark.empty())
       throw Error("--align needs --against TRACE", kExitUsage);
+    check_section(arguments->report.path);
     if (!arguments->report.against.trace.empty() && arguments->report.path.query.tid)
       throw Error("--against shows the critical paths of both programs: leave out the TID of "
                   "--critical-path",

@@ -28,8 +28,8 @@ bool would_be_replaced(const std::string &path) {
 
 } // namespace
 
-void add_force(App command, bool &force) {
-  command.add_flag(kForce, force, "Replace an output that exists");
+Option add_force(App command, bool &force) {
+  return command.add_flag(kForce, force, "Replace an output that exists");
 }
 
 std::string wrong_number_of_lines(const std::string &text) {

@@ -20,7 +20,7 @@ inline constexpr const char *kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom,
                                                  kJson,   kPid,   kTid,   kComm, kCpu, kKey};
 
 /// Adds -f, which sets `force`.
-void add_force(App command, bool &force);
+Option add_force(App command, bool &force);
 
 /// Returns what is wrong with a number of lines, for Option::check(); empty: nothing.
 std::string wrong_number_of_lines(const std::string &text);

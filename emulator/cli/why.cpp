@@ -150,7 +150,8 @@ void add_why(App app) {
       "--all-threads", arguments->all_threads,
       "For a trace of `-a -- PROGRAM`: explain all threads, not only those of the program. "
       "Other traces: all are explained anyway");
-  command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences");
+  command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences")
+      .default_if([arguments] { return !arguments->json; });
   command
       .add_option(kTop, arguments->options.top,
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
@@ -183,12 +184,15 @@ void add_why(App app) {
           "cgroup (container, unit of systemd or path). With cgroup, the line also divides the "
           "waiting by cause. With --critical-path: thread or name")
       .type_name("WHAT")
-      .one_of({"thread", "process", "name", "cgroup"});
+      .one_of({"thread", "process", "name", "cgroup"})
+      .default_if([arguments](const std::string &word) {
+        return !arguments->path.wanted || word == "thread" || word == "name";
+      });
   add_terminal_options(command);
   add_path_options(command, arguments->path, "Print the critical path");
-  command.get_option("--section")
-      .remove_needs(command.get_option("--critical-path"))
-      .default_if([arguments] { return arguments->path.wanted || arguments->slowest != 0; });
+  command.get_option("--section").default_if([arguments] {
+    return arguments->path.wanted || arguments->slowest != 0;
+  });
   command
       .add_option("--slowest", arguments->slowest,
                   "With --section: explain the N longest sections of this number one by one")

@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -56,6 +58,20 @@ TEST_F(ConvertCommand, QuietOnlyWarns) {
   fs::resize_file(dir / "a/cpu0000.ftr", fs::file_size(dir / "a/cpu0000.ftr") - 8);
   EXPECT_NE(run({"-q", dir / "a"}).find("warning: "), std::string::npos);
   EXPECT_EQ(status, 1);
+}
+
+TEST_F(ConvertCommand, ASectionTakesTheCriticalPathOfTheConfiguration) {
+  EXPECT_NE(run({"--section", "7", dir / "a"}).find("--section needs --critical-path"),
+            std::string::npos);
+  EXPECT_EQ(status, 2);
+  fs::create_directory(dir / "ovnitrace");
+  std::ofstream(dir / "ovnitrace/config") << "critical-path = true\n";
+  setenv("XDG_CONFIG_HOME", dir.path().c_str(), 1);
+  const std::string said = run({"--section", "7", dir / "a"});
+  unsetenv("XDG_CONFIG_HOME");
+  EXPECT_NE(said.find("section"), std::string::npos) << said;
+  EXPECT_EQ(said.find("needs"), std::string::npos) << said;
+  EXPECT_EQ(said.find("requires"), std::string::npos) << said;
 }
 
 TEST_F(ConvertCommand, AWholeTraceIsWrittenBesideItsChunks) {

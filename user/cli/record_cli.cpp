@@ -251,8 +251,9 @@ void add_record(App app, const std::vector<std::string> &command) {
   add_record_options(record_app, *arguments);
   record_app.add_flag("--dry-run", arguments->dry_run,
                       "Print the threads that would be recorded now, and record nothing");
-  record_app.add_flag(kJson, arguments->json,
-                      "With --dry-run or --trigger help: print an object of JSON");
+  record_app
+      .add_flag(kJson, arguments->json, "With --dry-run or --trigger help: print an object of JSON")
+      .default_if([arguments] { return arguments->dry_run; });
   record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"

@@ -98,8 +98,9 @@ void add_target_options(App app, RecordArguments &arguments) {
       .allow_extra_args(false)
       .excludes(all);
   app.add_flag(
-      "--no-children", [&options](int64_t) { options.children = false; },
-      "With -p: only the processes, without their children");
+         "--no-children", [&options](int64_t) { options.children = false; },
+         "With -p: only the processes, without their children")
+      .default_if([&options] { return !options.pids.empty(); });
   app.add_option_function<std::string>(
          "-d,--duration",
          [&options](const std::string &text) { options.duration = parse_duration(text); },
@@ -113,6 +114,26 @@ void add_all_target_options(App app, RecordArguments &arguments) {
   add_selection_options(app, arguments.options.selection);
 }
 
+bool has_control(const RecordArguments &arguments) {
+  return !arguments.options.control.empty() || arguments.skip || arguments.length;
+}
+
+bool has_buffer(const RecordArguments &arguments, BufferKind::Kind kind) {
+  return parse_buffer_kind(arguments.buffer).kind == kind;
+}
+
+bool is_flight_recorder(const RecordArguments &arguments) {
+  return has_buffer(arguments, BufferKind::kCyc);
+}
+
+/// Returns whether the other options need no family that is not one of these.
+bool goes_with(FamilySet families, const RecordArguments &arguments) {
+  const bool needs_sched = !arguments.stacks.empty() || has_control(arguments),
+             needs_user = !arguments.options.probe_files.empty();
+  return (!needs_sched || families.has(FTRACE_FAMILY_TASK)) &&
+         (!needs_user || (families & families_of_programs()).bits());
+}
+
 void add_event_options(App app, RecordArguments &arguments) {
   const OptionGroup group(app, "What to record");
   RecordOptions &options = arguments.options;
@@ -123,6 +144,9 @@ void add_event_options(App app, RecordArguments &arguments) {
              " (default: sched,user). irq,signal: only these two; +irq: the default and irq; "
              "all,-irq: all but irq. docs/usage.md says what each family records")
       .type_name("LIST")
+      .default_if([&arguments](const std::string &list) {
+        return goes_with(parse_families(list), arguments);
+      })
       .values(family_names() + ", all, none");
   app.add_option(
          "--probe", options.probe_files,
@@ -130,7 +154,8 @@ void add_event_options(App app, RecordArguments &arguments) {
          "and the libraries that it needs are always recorded (docs/user-events.md). Can be "
          "given more than once")
       .type_name("FILE")
-      .allow_extra_args(false);
+      .allow_extra_args(false)
+      .default_if([&options] { return (options.families & families_of_programs()).bits() != 0; });
   app.add_flag(
       "--no-cmdline", [&options](int64_t) { options.cmdlines = false; },
       "Do not record the command lines of the traced processes: they can contain secrets");
@@ -140,7 +165,10 @@ void add_event_options(App app, RecordArguments &arguments) {
          "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
          "of preempted threads")
       .type_name("[=LIST]")
-      .values(stacks_text(~0u));
+      .values(stacks_text(~0u))
+      .default_if([&arguments] {
+        return arguments.rotate.empty() && arguments.options.families.has(FTRACE_FAMILY_TASK);
+      });
   add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
              "With --stacks: record only the innermost N functions of the program in each stack "
              "(default and maximum: 126)")
@@ -159,14 +187,6 @@ std::string chain_starts() {
       words += fmt::format("{}{}:{}{}", words.empty() ? "" : ",", event.name, type.name,
                            type.value == control::ValueKind::none ? "" : ":");
   return words;
-}
-
-bool has_control(const RecordArguments &arguments) {
-  return !arguments.options.control.empty() || arguments.skip || arguments.length;
-}
-
-bool is_flight_recorder(const RecordArguments &arguments) {
-  return parse_buffer_kind(arguments.buffer).kind == BufferKind::kCyc;
 }
 
 void add_control_options(App app, RecordArguments &arguments) {
@@ -218,12 +238,17 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
          "tracing after SIZE on all CPUs together, counted before compression")
       .type_name("KIND")
-      .values("disk, last:, stop:");
+      .values("disk, last:, stop:")
+      .default_if([&arguments] { return arguments.rotate.empty(); });
   app.add_option(
          "--rotate", arguments.rotate,
          "Begin a new part of the trace after this size on the disk (64M, 1G) or this time (10s, "
          "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone; DIR is the whole trace")
-      .type_name("SIZE|TIME");
+      .type_name("SIZE|TIME")
+      .default_if([&arguments] {
+        return has_buffer(arguments, BufferKind::kJtn) && arguments.stacks.empty() &&
+               arguments.options.send.empty();
+      });
   add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
              "With --rotate: keep the newest N parts, and remove older ones (default: keep all)")
       .default_if([&arguments] { return !arguments.rotate.empty(); });
@@ -262,13 +287,18 @@ void add_compress_option(App app, std::string &level) {
       .type_name("[=LEVEL]");
 }
 
-void add_send_options(App app, RecordOptions &options) {
+void add_send_options(App app, RecordArguments &arguments) {
+  RecordOptions &options = arguments.options;
   const OptionGroup group(app, "Over the network");
   app.add_option(
          "--send", options.send,
          "Send the trace to `ovnitrace collect` on another machine, and write no file here. "
          "tcp://HOST[:PORT]; the port is 20000 by default")
-      .type_name("URL");
+      .type_name("URL")
+      .default_if([&arguments] {
+        const RecordOptions &options = arguments.options;
+        return options.directory.empty() && !options.force && arguments.rotate.empty();
+      });
   app.add_option(
          kKey, options.key_file,
          "With --send tcp://…: encrypt everything (TLS 1.3) with the secret in this file. The "
@@ -284,7 +314,8 @@ void add_user_option(App app, RecordOptions &options) {
   app.add_option("-u,--user", options.user,
                  "Run the program as this user (default: the user who called sudo)")
       .type_name("NAME")
-      .values(kUsers);
+      .values(kUsers)
+      .default_if([&options] { return !options.command.empty(); });
 }
 
 void add_capture_options(App app, RecordArguments &arguments) {
@@ -295,19 +326,21 @@ void add_capture_options(App app, RecordArguments &arguments) {
 
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
+  const auto writes_here = [&options] { return options.send.empty(); };
   app.add_option(
          kOutput, options.directory,
          "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
          "the program or process; system-… with -a)")
-      .type_name("DIR");
-  add_force(app, options.force);
+      .type_name("DIR")
+      .default_if(writes_here);
+  add_force(app, options.force).default_if(writes_here);
   add_all_target_options(app, arguments);
   add_user_option(app, options);
   add_event_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);
-  add_send_options(app, options);
+  add_send_options(app, arguments);
   app.add_flag(kQuiet, options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },

@@ -116,6 +116,7 @@ void add_top(App app) {
   const App command = app.add_subcommand("top", "Show what the threads do now, as top(1) does");
   command.usage("ovnitrace top [OPTIONS] [-a|-p PID]");
   add_capture_options(command, arguments->record);
+  command.get_option("--stacks").default_if([] { return false; }); // none are shown
   command
       .add_option_function<std::string>(
           "-i,--interval",
@@ -143,10 +144,11 @@ void add_top(App app) {
              "Print N intervals as text, and end");
   add_number(command, kTop, arguments->top, 0, UINT32_MAX,
              "With --batch: print at most N lines of a table; 0: all (default: 20)");
-  command.add_flag(
-      kJson, arguments->json,
-      "With --batch: print the object of `ovnitrace info --json` for each interval, in "
-      "one line (docs/info.md)");
+  command
+      .add_flag(kJson, arguments->json,
+                "With --batch: print the object of `ovnitrace info --json` for each interval, in "
+                "one line (docs/info.md)")
+      .default_if([arguments] { return arguments->batch != 0; });
   command
       .add_option("--metrics", arguments->metrics,
                   "Draw nothing, but serve counters for Prometheus at "
