@@ -47,10 +47,11 @@ protected:
     cpu.at(400000).activate(2, 33, FTRACE_WAKER_HARDIRQ).at(700000).epilogue(3, 22).dispatch(2);
     cpu.at(900000).end(2, 22).dispatch(3).at(1000000).stop();
   }
-  void open(std::span<CriticalPath> paths = {}) {
+  void open(std::span<CriticalPath> paths = {}, const Cut &cut = {}) {
     trace.write();
     const std::string file = out / "page.html";
     WriteReportOptions options = {.place = file};
+    options.cut = cut;
     options.paths = paths;
     write_report(
         dir.path(), info, [this] { return open_trace({{dir.path()}}, sink); }, options);
@@ -105,6 +106,22 @@ TEST_F(ReportPage, LoadsWithoutErrorsAndShowsTheNumbersOfInfo) {
   EXPECT_NE(text("#pages").find("right (22) Warming 300.0 µs 0.000400 s other (33)"),
             std::string::npos)
       << text("#pages");
+  EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
+}
+
+TEST_F(ReportPage, ShowsOneThreadOfATraceWithOthersBeforeIt) {
+  build();
+  Cut cut;
+  cut.tids = {22};
+  open({}, cut);
+  const std::string sums = text("#range-states");
+  EXPECT_NE(sums.find("Running 300.0 µs"), sums.npos) << sums;
+  browser->click(x_of(550000), top + kHead + kRow * 1.5);
+  EXPECT_NE(text("#pages dl").find("Thread right (22)"), std::string::npos) << text("#pages");
+  browser->press("ArrowLeft");
+  browser->press("e"); // its waker is hidden
+  for (int tab = 0; tab < 9; tab++)
+    choose_tab(tab);
   EXPECT_TRUE(browser->complaints().empty()) << browser->complaints().front();
 }
 

@@ -12,7 +12,6 @@ const waits = (...lengths) => lengths.flatMap(length =>
 
 function shown(threads, selected) {
   const trace = makeTrace(threads, {header: {latency: {count: 4, p50: 1000, p99: 5000, max: 9000}}});
-  trace.threads.forEach((thread, n) => thread.summary = trace.summary.threads[n]);
   const into = fakeDocument();
   const app = {trace, colors: {light: true, ui: name => name}, rows: {shown: trace.threads}, selected};
   latencyPage(app)(into);
@@ -87,7 +86,6 @@ text x=412.4 y=10 text-anchor=end max 9.000 µs`));
 test('a figure right of the middle has its text on the left, and the last is at the edge', () => {
   const trace = latency => {
     const made = makeTrace([{tid: 1, pid: 1, name: 'a', slices: waits(64, 4096)}], {header: {latency}});
-    made.threads.forEach((thread, n) => thread.summary = made.summary.threads[n]);
     const into = fakeDocument();
     latencyPage({trace: made, colors: {light: false, css: {5: 'yellow'}, ui: name => name}, rows: {shown: made.threads}})(into);
     return into;

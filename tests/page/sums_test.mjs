@@ -30,6 +30,13 @@ test('the wait of a program for its start is left out', () => {
   assert.deepEqual([...sums.times(0, 120, 220)], [0, 50, 20, 0, 0, 0, 0]);
 });
 
+test('the summary lacks hidden threads: a thread after one has its own wait for its start', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'hidden', slices: []},
+                           {tid: 2, pid: 2, name: 'shown', slices: [{state: PAUSED, length: 100}]}],
+                          {summary: {threads: [{tid: 2, node: 0, birth_ns: 0, start_gate_ns: 40}]}});
+  assert.deepEqual([...new StateSums(trace).times(1, 0, 100)], [0, 0, 60, 0, 0, 0, 0]);
+});
+
 test('a part of a mixed slice has that part of its mix', () => {
   const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 100, slices: [
     {state: RUNNING, length: 100},

@@ -20,9 +20,6 @@ const GROUPED = ['process', 'cgroup']; // rows below heads
 /// Matches "cooling>1ms" and "running>=5%".
 const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
 
-/// A tid that was used twice is two threads.
-const keyOf = ({node, tid}, birth = 0) => node + ' ' + tid + ' ' + birth;
-
 function condition(word) {
   const match = CONDITION.exec(word);
   if (!match)
@@ -41,7 +38,6 @@ export class Rows {
   constructor(trace) {
     this.trace = trace;
     this.shown = trace.threads.filter(thread => trace.hasSlices(thread.index));
-    this.addSummaries();
     this.processes = this.groups();
     if (trace.summary.all_threads)
       this.orderAsInfo();
@@ -54,16 +50,6 @@ export class Rows {
     this.hideIdle = idle > IDLE_MANY && idle > this.shown.length / 2;
     this.cpusFolded = false;
     this.build();
-  }
-
-  /// Collects what `info` says of each thread, by tid and birth, and the times by which rows are
-  /// sorted.
-  addSummaries() {
-    const byKey = new Map();
-    for (const thread of this.trace.summary.threads)
-      byKey.set(keyOf(thread, thread.birth_ns), thread);
-    for (const thread of this.shown)
-      thread.summary = byKey.get(keyOf(thread, thread.birth));
   }
 
   groups() {

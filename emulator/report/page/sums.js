@@ -85,7 +85,7 @@ export class StateSums {
   /// Returns the part of a span in which a program waited for its start. `info` leaves it out, too.
   gateNs(thread, from, to) {
     const trace = this.trace, last = trace.first[thread + 1] - 1;
-    let left = trace.summary.threads[thread].start_gate_ns ?? 0, ns = 0;
+    let left = trace.threads[thread].summary.start_gate_ns ?? 0, ns = 0;
     for (let i = trace.first[thread]; left > 0 && i < last; i++) { // its first blocks
       const length = trace.start[i + 1] - trace.start[i];
       const paused = trace.state(i) === PAUSED ? length : trace.mixes.get(i)?.[PAUSED] ?? 0;

@@ -13,6 +13,9 @@ export const STATES = 7, MIXED = STATES;
 const REASONS = 16; // of departures, above them the system call
 const STARTS = 2 ** (32 - Math.clz32(MIXED)), ENDS = 2 * STARTS, STATE_MASK = STARTS - 1;
 
+/// A tid that was used twice is two threads.
+const keyOf = ({node, tid}, birth = 0) => node + ' ' + tid + ' ' + birth;
+
 export class Trace {
   constructor(header, parts) {
     this.header = header;
@@ -20,6 +23,7 @@ export class Trace {
     this.from = header.from;
     this.to = header.to;
     this.threads = header.threads;
+    this.addSummaries();
     this.cpus = header.cpus;
     this.countedStates = header.state_order.filter(state => state !== DEAD);
     this.severalNodes = this.summary.nodes.length > 1;
@@ -32,6 +36,15 @@ export class Trace {
     this.readDark(parts.dark);
     this.critical = new Critical(this, parts.critical_path);
     this.causeBytes = parts.causes;
+  }
+
+  /// Gives each shown thread what `info` says of it. The summary lacks the others.
+  addSummaries() {
+    const byKey = new Map();
+    for (const thread of this.summary.threads)
+      byKey.set(keyOf(thread, thread.birth_ns), thread);
+    for (const thread of this.threads)
+      thread.summary = byKey.get(keyOf(thread, thread.birth));
   }
 
   /// Each thread has one more entry than slices: its start is where the last slice ends.
