@@ -172,4 +172,21 @@ uint64_t number_of(const nlohmann::json &json, const char *key) {
   return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
 }
 
+std::string text_of(const nlohmann::json &json, const char *key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_string() ? printable_line(it->get_ref<const std::string &>())
+                                             : std::string();
+}
+
+bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_boolean() ? it->get<bool>() : otherwise;
+}
+
+const nlohmann::json &array_of(const nlohmann::json &json, const char *key) {
+  static const nlohmann::json none = nlohmann::json::array();
+  const auto it = json.find(key);
+  return it != json.end() && it->is_array() ? *it : none;
+}
+
 } // namespace ovnitrace

@@ -32,7 +32,15 @@ struct JsonFileBounds {
 bool read_json_file(const std::string &path, const JsonFileBounds &bounds, nlohmann::json &json,
                     std::string &why);
 
-/// Returns the member of an object that is a number, not a negative one or a fraction; else 0.
+// The following return a member of an object. If it is missing or of another type, or if `json` is
+// no object, they return what the comment says.
+
+/// A number, not a negative one or a fraction; else 0.
 uint64_t number_of(const nlohmann::json &json, const char *key);
+/// A text, made printable; else an empty one.
+std::string text_of(const nlohmann::json &json, const char *key);
+bool flag_of(const nlohmann::json &json, const char *key, bool otherwise = false);
+/// A list, which `json` owns; else an empty one.
+const nlohmann::json &array_of(const nlohmann::json &json, const char *key);
 
 } // namespace ovnitrace

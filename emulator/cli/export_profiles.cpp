@@ -72,17 +72,16 @@ int export_folded(const ExportArguments &arguments) {
   const Profiled profiled(arguments, arguments.per_thread);
   if (arguments.output == "-") {
     StdoutWriter out;
-    write_folded(profiled.times(), arguments.per_thread, [&](std::string_view line) {
-      out.write(line);
-      out.write("\n");
+    each_folded(profiled.times(), arguments.per_thread, [&](const std::string &stack, uint64_t ns) {
+      out.write(fmt::format("{} {}\n", stack, ns));
     });
     out.flush();
     return profiled.status();
   }
   AtomicFile file{OutputPlace(arguments.output)};
   uint64_t lines = 0;
-  write_folded(profiled.times(), arguments.per_thread, [&](std::string_view line) {
-    file.write(std::string(line) + "\n");
+  each_folded(profiled.times(), arguments.per_thread, [&](const std::string &stack, uint64_t ns) {
+    file.write(fmt::format("{} {}\n", stack, ns));
     lines++;
   });
   file.commit();

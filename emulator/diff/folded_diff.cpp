@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace ovnitrace {
 
@@ -34,11 +33,8 @@ void FoldedDiff::add(bool second, EventSource &source, const Cut &cut, Diagnosti
   OffCpuTimes times(catalog, stacks, {.per_thread = false, .programs = started_threads(catalog)});
   replay_slices(source, cut, times);
   Names names;
-  write_folded(times, false, [&](std::string_view line) {
-    const size_t space = line.rfind(' ');
-    uint64_t ns = 0;
-    std::from_chars(line.data() + space + 1, line.data() + line.size(), ns);
-    sums_[with_folded_names(line.substr(0, space), names, renames)].ns[second] += ns;
+  each_folded(times, false, [&](const std::string &stack, uint64_t ns) {
+    sums_[with_folded_names(stack, names, renames)].ns[second] += ns;
   });
   runs_[second]++;
 }

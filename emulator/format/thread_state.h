@@ -41,28 +41,17 @@ constexpr bool is_blocked(ThreadState s) {
   return s == ThreadState::Paused;
 }
 
-inline constexpr uint8_t kIllegal = 0xff;
-
-namespace detail {
-inline constexpr uint8_t RUN = uint8_t(ThreadState::Running), PAU = uint8_t(ThreadState::Paused),
-                         DEA = uint8_t(ThreadState::Dead), COO = uint8_t(ThreadState::Cooling),
-                         WAR = uint8_t(ThreadState::Warming), ___ = kIllegal;
-} // namespace detail
-
-/// The state after an action. Cooling → Running (a preempted thread runs again) and Unknown →
-/// Warming (a new thread waits for its first CPU) are ours, not ovni's.
-inline constexpr std::array<std::array<uint8_t, kThreadActions>, kThreadStates> kTransitions = [] {
-  using namespace detail;
-  return std::array<std::array<uint8_t, kThreadActions>, kThreadStates>{{
-      //             execute pause resume cool warm end
-      /* Unknown */ {{RUN, ___, ___, ___, WAR, ___}},
-      /* Running */ {{___, PAU, ___, COO, ___, DEA}},
-      /* Paused  */ {{___, ___, RUN, ___, WAR, ___}},
-      /* Dead    */ {{RUN, ___, ___, ___, ___, ___}},
-      /* Cooling */ {{___, PAU, RUN, ___, ___, DEA}},
-      /* Warming */ {{___, ___, RUN, ___, ___, ___}},
-  }};
-}();
+/// Whether an action is legal in a state. Cooling → Running (a preempted thread runs again) and
+/// Unknown → Warming (a new thread waits for its first CPU) are ours, not ovni's.
+inline constexpr bool kIsLegal[kThreadStates][kThreadActions] = {
+    //         execute pause resume cool warm end
+    /* Unknown */ {1, 0, 0, 0, 1, 0},
+    /* Running */ {0, 1, 0, 1, 0, 1},
+    /* Paused  */ {0, 0, 1, 0, 1, 0},
+    /* Dead    */ {1, 0, 0, 0, 0, 0},
+    /* Cooling */ {0, 1, 1, 0, 0, 1},
+    /* Warming */ {0, 0, 1, 0, 0, 0},
+};
 
 /// What each action leads to where it is legal, and what an illegal one implies nonetheless.
 inline constexpr std::array<ThreadState, kThreadActions> kStateAfter = {
@@ -70,7 +59,7 @@ inline constexpr std::array<ThreadState, kThreadActions> kStateAfter = {
     ThreadState::Cooling, ThreadState::Warming, ThreadState::Dead};
 
 constexpr bool is_legal(ThreadState from, ThreadAction action) {
-  return kTransitions[std::size_t(from)][std::size_t(action)] != kIllegal;
+  return kIsLegal[std::size_t(from)][std::size_t(action)];
 }
 
 /// Returns whether ovni's own emulator accepts the transition in its streams. The extensions above

@@ -27,23 +27,6 @@ using nlohmann::json;
 constexpr size_t kMaxValues = 8 << 20;
 constexpr size_t kMostFramesOfOne = 4096; ///< of one stack, inlined ones included
 
-std::string text_of(const json &object, const char *key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? printable_line(it->get_ref<const std::string &>())
-                                               : std::string();
-}
-
-bool flag_of(const json &object, const char *key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_boolean() && it->get<bool>();
-}
-
-const json &list_of(const json &object, const char *key) {
-  static const json none = json::array();
-  const auto it = object.find(key);
-  return it != object.end() && it->is_array() ? *it : none;
-}
-
 std::string file_name(const std::string &path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -96,11 +79,11 @@ public:
   StackReader(const json &trace, StackTable &table,
               const std::function<void(const std::string &)> &warn)
       : table_(table) {
-    for (const json &file : list_of(trace, "stack_files"))
+    for (const json &file : array_of(trace, "stack_files"))
       table_.files_.push_back(file.is_object()
                                   ? StackFile{text_of(file, "path"), text_of(file, "build_id")}
                                   : StackFile{});
-    for (const json &frame : list_of(trace, "stack_frames"))
+    for (const json &frame : array_of(trace, "stack_frames"))
       read_frame(frame);
     for (FoundPlace &found : find_places(std::move(unknown_), warn))
       complete(read_[found.frame], std::move(found.places));
@@ -109,7 +92,7 @@ public:
       table_.frames_.insert(table_.frames_.end(), parts.begin(), parts.end());
       parts_.emplace_back(first, uint32_t(table_.frames_.size()));
     }
-    for (const json &stack : list_of(trace, "stacks"))
+    for (const json &stack : array_of(trace, "stacks"))
       add_stack(stack);
   }
 
@@ -125,7 +108,7 @@ private:
     if (const auto file = json.find("file"); file != json.end() && file->is_number_unsigned() &&
                                              file->get<uint64_t>() < table_.files_.size())
       frame.file = file->get<uint32_t>();
-    for (const nlohmann::json &inner : list_of(json, "inlined"))
+    for (const nlohmann::json &inner : array_of(json, "inlined"))
       if (inner.is_object())
         parts.push_back(part_of(frame, inner, true));
     parts.push_back(part_of(frame, json, false));
@@ -173,8 +156,8 @@ private:
   void add_stack(const json &json) {
     StackTable::Stack stack{.first = uint32_t(table_.indices_.size())};
     if (json.is_object()) {
-      add_indices(list_of(json, "kernel"), stack);
-      add_indices(list_of(json, "user"), stack);
+      add_indices(array_of(json, "kernel"), stack);
+      add_indices(array_of(json, "user"), stack);
       stack.cut = flag_of(json, "cut");
     }
     table_.stacks_.push_back(stack);

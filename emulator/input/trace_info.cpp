@@ -27,22 +27,9 @@ constexpr size_t kMostDevices = 64, kLongestDevice = 32;       // DISK_NAME_LEN
 /// events needs.
 constexpr size_t kMaxValues = 4 << 20;
 
-std::string text_of(const nlohmann::json &json, const char *key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? printable_line(it->get<std::string>())
-                                             : std::string();
-}
-
 nlohmann::json object_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
   return it != json.end() && it->is_object() ? *it : nlohmann::json::object();
-}
-
-/// Returns the elements of a list; none if there is no list.
-const nlohmann::json &array_of(const nlohmann::json &json, const char *key) {
-  static const nlohmann::json none = nlohmann::json::array();
-  const auto it = json.find(key);
-  return it != json.end() && it->is_array() ? *it : none;
 }
 
 /// Returns a list of texts, such as the arguments of a command line.
@@ -58,7 +45,7 @@ std::vector<std::string> texts_of(const nlohmann::json &json, const char *key) {
 std::vector<uint16_t> topology_of(const nlohmann::json &json) {
   std::vector<uint16_t> cpus;
   for (const nlohmann::json &element : array_of(json, "topology"))
-    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
+    if (element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       cpus.push_back(uint16_t(number_of(element, "cpu")));
   return cpus;
 }
@@ -80,17 +67,11 @@ uint32_t pid_of_program(const nlohmann::json &json) {
   return pid <= UINT32_MAX ? uint32_t(pid) : 0;
 }
 
-bool flag_of(const nlohmann::json &json, const char *key, bool otherwise) {
-  const auto it = json.find(key);
-  return it == json.end() || !it->is_boolean() ? otherwise : it->get<bool>();
-}
-
 /// Returns how many records the tracer wrote to the file of each CPU.
 std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
   std::map<uint16_t, uint64_t> written;
   for (const nlohmann::json &element : array_of(json, "written")) {
-    const bool complete =
-        element.is_object() && element.contains("cpu") && element.contains("records");
+    const bool complete = element.contains("cpu") && element.contains("records");
     const uint64_t cpu = number_of(element, "cpu");
     if (complete && cpu < kMostCpus)
       written[uint16_t(cpu)] = number_of(element, "records");
@@ -102,7 +83,7 @@ std::map<uint16_t, uint64_t> written_of(const nlohmann::json &json) {
 std::map<uint16_t, TraceInfo::Unwritten> unwritten_of(const nlohmann::json &json) {
   std::map<uint16_t, TraceInfo::Unwritten> unwritten;
   for (const nlohmann::json &element : array_of(json, "not_written"))
-    if (element.is_object() && element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
+    if (element.contains("cpu") && number_of(element, "cpu") < kMostCpus)
       unwritten[uint16_t(number_of(element, "cpu"))] = {number_of(element, "records"),
                                                         number_of(element, "events")};
   return unwritten;
@@ -118,9 +99,9 @@ uint64_t time_of(const nlohmann::json &json, const char *key) {
 std::vector<PeerName> peers_of(const nlohmann::json &json) {
   std::vector<PeerName> peers;
   for (const nlohmann::json &element : array_of(json, "peers")) {
-    const uint64_t tid = element.is_object() ? number_of(element, "tid") : 0;
-    const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
-    const uint64_t cgroup = element.is_object() ? number_of(element, "cgroup") : 0;
+    const uint64_t tid = number_of(element, "tid");
+    const uint64_t pid = number_of(element, "pid");
+    const uint64_t cgroup = number_of(element, "cgroup");
     if (tid > 0 && tid <= UINT32_MAX && pid <= UINT32_MAX)
       peers.push_back({uint32_t(tid), uint32_t(pid), number_of(element, "since_ns"),
                        text_of(element, "name"),
@@ -135,7 +116,7 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
 std::vector<CommandLine> command_lines_of(const nlohmann::json &json) {
   std::vector<CommandLine> lines;
   for (const nlohmann::json &element : array_of(json, "command_lines")) {
-    const uint64_t pid = element.is_object() ? number_of(element, "pid") : 0;
+    const uint64_t pid = number_of(element, "pid");
     if (pid > 0 && pid <= UINT32_MAX)
       lines.push_back({uint32_t(pid), time_of(element, "since_ns"), text_of(element, "text")});
   }
@@ -150,8 +131,8 @@ std::vector<std::string> names_of_chains(const nlohmann::json &json) {
   std::vector<std::string> names;
   const nlohmann::json control = object_of(json, "control");
   for (const nlohmann::json &chain : array_of(control, "chains")) {
-    const std::string name = chain.is_object() ? text_of(chain, "name") : "";
-    names.push_back(!name.empty() || !chain.is_object() ? name : text_of(chain, "text"));
+    const std::string name = text_of(chain, "name");
+    names.push_back(!name.empty() ? name : text_of(chain, "text"));
     if (names.size() == kMaxChains)
       break;
   }
@@ -182,7 +163,7 @@ std::vector<std::string> names_of_idle_states(const nlohmann::json &json) {
 std::vector<DeviceName> devices_of(const nlohmann::json &json) {
   std::vector<DeviceName> devices;
   for (const nlohmann::json &device : array_of(json, "devices")) {
-    const uint64_t number = device.is_object() ? number_of(device, "device") : 0;
+    const uint64_t number = number_of(device, "device");
     if (number == 0 || number > UINT32_MAX || !device.contains("name"))
       continue;
     devices.push_back({uint32_t(number), plain_name(device["name"], kLongestDevice)});
@@ -209,11 +190,10 @@ std::vector<CaptureMark> marks_of(const nlohmann::json &json) {
   for (const nlohmann::json &mark : array_of(json, "marks")) {
     if (marks.size() == UINT16_MAX)
       break;
-    const bool is_mark = mark.is_object();
-    std::string text = is_mark ? text_of(mark, "text") : std::string();
+    std::string text = text_of(mark, "text");
     if (text.empty() || text.size() > kLongestMark)
       text = fmt::format("mark {}", marks.size() + 1);
-    marks.push_back({is_mark ? time_of(mark, "time_ns") : 0, std::move(text)});
+    marks.push_back({time_of(mark, "time_ns"), std::move(text)});
   }
   return marks;
 }
@@ -312,9 +292,9 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .devices = devices_of(json),
                  .cgroups = cgroups_of(json),
                  .marks = marks_of(json),
-                 .sees_refills = flag_of(json, "sees_refills", false),
-                 .all_threads = flag_of(json, "all_threads", false),
-                 .cpu_holders = flag_of(json, "cpu_holders", false)};
+                 .sees_refills = flag_of(json, "sees_refills"),
+                 .all_threads = flag_of(json, "all_threads"),
+                 .cpu_holders = flag_of(json, "cpu_holders")};
   info.start_lost = info.write_failed && number_of(json, "forgotten") == 0;
   const nlohmann::json clock = object_of(json, "clock");
   if (const auto it = clock.find("to_wall_ns"); it != clock.end() && it->is_number_integer())

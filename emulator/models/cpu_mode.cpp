@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows the mode of a CPU, the families of events that it does not log, and logged pointers.
 #include "emulator/format/code_table.h"
-#include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+#include "emulator/models/registry.h"
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
@@ -36,16 +37,11 @@ void sti(ModelContext &ctx, const Event &event) {
 /// Handles (status, -): with status 1 "all the events belonging to that family are not logged". The
 /// event is on the CPU of the program that asked, and applies to all CPUs.
 void filter(ModelContext &ctx, const Event &event) {
-  if (event.cpu == kNone)
-    return;
   const int64_t family = int64_t(1) << (event.kind & FTrace_family_mask);
-  const std::vector<Cpu> &cpus = ctx.system.cpus();
-  for (uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
-    if (cpus[cpu].host != cpus[event.cpu].host)
-      continue;
+  each_cpu_of_host(ctx, event, [&](uint32_t cpu) {
     const int64_t filtered = ctx.value(kFilter, cpu);
     ctx.set(kFilter, cpu, event.par1 ? filtered | family : filtered & ~family);
-  }
+  });
 }
 
 void data_pointer(ModelContext &ctx, const Event &event) {

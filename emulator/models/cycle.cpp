@@ -2,6 +2,8 @@
 // Shows cycles of periodic tasks: the current one, how long each took, and what went wrong.
 #include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
@@ -75,14 +77,11 @@ void task_end(ModelContext &ctx, const Event &event) {
 void blackout(ModelContext &ctx, const Event &event) {
   if (!ctx.system.channels().used(ctx.first + kCycle))
     return;
-  for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
-    if (event.cpu != kNone &&
-        ctx.system.threads()[thread].host != ctx.system.cpus()[event.cpu].host)
-      continue;
+  each_thread_of_host(ctx, event, [&](uint32_t thread) {
     Cycles &of = cycles(ctx, thread);
     of.under_way = of.known = false;
     ctx.set(kCycle, thread, 0);
-  }
+  });
 }
 
 void timer(ModelContext &ctx, const Event &event) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows which interrupt a CPU serves, and which thread it interrupts.
 #include "emulator/format/value_names.h"
-#include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+#include "emulator/models/registry.h"
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
@@ -84,12 +85,8 @@ void blackout(ModelContext &ctx, const Event &event) {
 
 /// Clears CPUs that do not log interrupts, on the whole host.
 void filtered(ModelContext &ctx, const Event &event) {
-  if (event.cpu == kNone || !event.par1)
-    return;
-  const std::vector<Cpu> &cpus = ctx.system.cpus();
-  for (uint32_t cpu = 0; cpu < cpus.size(); cpu++)
-    if (cpus[cpu].host == cpus[event.cpu].host)
-      leave(ctx, cpu, 0);
+  if (event.par1)
+    each_cpu_of_host(ctx, event, [&](uint32_t cpu) { leave(ctx, cpu, 0); });
 }
 
 std::vector<ValueLabel> labels() {

@@ -2,6 +2,8 @@
 // Shows which mutex or semaphore a thread waits for, and what it does with them.
 #include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace {
@@ -47,22 +49,13 @@ void lock(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
-/// Returns whether a thread is on the host of the event. A loss or a filter on one host does not
-/// affect another.
-bool of_its_host(const ModelContext &ctx, const Event &event, uint32_t thread) {
-  return event.cpu == kNone ||
-         ctx.system.threads()[thread].host == ctx.system.cpus()[event.cpu].host;
-}
-
 void end(ModelContext &ctx, const Event &event) {
   ctx.set(kWaits, event.thread, 0);
 }
 
 /// Clears waits: which ones ended while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
-  for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++)
-    if (of_its_host(ctx, event, thread))
-      ctx.set(kWaits, thread, 0);
+  each_thread_of_host(ctx, event, [&](uint32_t thread) { ctx.set(kWaits, thread, 0); });
 }
 
 /// Clears waits: which ones end while they are not logged is not known.

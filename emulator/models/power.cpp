@@ -2,6 +2,8 @@
 // Shows idle states, frequencies and stolen time of CPUs.
 #include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
@@ -49,10 +51,7 @@ void blackout(ModelContext &ctx, const Event &event) {
     return;
   set_idle(ctx, event, 0);
   ctx.set(kStolen, event.cpu, 0);
-  const std::vector<Cpu> &cpus = ctx.system.cpus();
-  for (uint32_t cpu = 0; cpu < ctx.system.catalog().cpus.size(); cpu++)
-    if (cpus[cpu].host == cpus[event.cpu].host)
-      ctx.set(kFrequency, cpu, 0);
+  each_cpu_of_host(ctx, event, [&](uint32_t cpu) { ctx.set(kFrequency, cpu, 0); });
 }
 
 /// Uses the names of idle states of the first trace that has some.

@@ -2,6 +2,8 @@
 // Shows servers: budgets of SCHED_DEADLINE threads, and the servers of S.Ha.R.K.
 #include "emulator/models/registry.h"
 
+#include "emulator/models/host_rows.h"
+
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
@@ -63,13 +65,10 @@ void using_reclaimed(ModelContext &ctx, const Event &event) {
 
 /// Clears budgets: what happened to them while events were lost is not known.
 void blackout(ModelContext &ctx, const Event &event) {
-  for (uint32_t thread = 0; thread < ctx.system.threads().size(); thread++) {
-    if (event.cpu != kNone &&
-        ctx.system.threads()[thread].host != ctx.system.cpus()[event.cpu].host)
-      continue; // a loss or a filter on one host does not affect another
+  each_thread_of_host(ctx, event, [&](uint32_t thread) {
     ctx.set(kState, thread, 0);
     ctx.set(kBudget, thread, 0);
-  }
+  });
 }
 
 /// Clears budgets of CPUs that do not log their events.

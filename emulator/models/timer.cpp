@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows timers: who arms them, when they fire, and how late.
 #include "emulator/models/registry.h"
-#include "emulator/models/value_labels.h"
 
+#include "emulator/models/host_rows.h"
+#include "emulator/models/value_labels.h"
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace {
@@ -39,10 +40,8 @@ const std::vector<ValueLabel> kKinds = value_labels(kTimerNames, 1);
 
 /// Clears handlers: which ones end while they are not logged is not known, on any CPU of the host.
 void filtered(ModelContext &ctx, const Event &event) {
-  const std::vector<Cpu> &cpus = ctx.system.cpus();
-  for (uint32_t cpu = 0; event.par1 && cpu < cpus.size(); cpu++)
-    if (event.cpu == kNone || cpus[cpu].host == cpus[event.cpu].host)
-      ctx.set(kHandler, cpu, 0);
+  if (event.par1)
+    each_cpu_of_host(ctx, event, [&](uint32_t cpu) { ctx.set(kHandler, cpu, 0); });
 }
 
 } // namespace

@@ -40,13 +40,13 @@ std::string text_of(const OffCpuTimes &times, const OffCpuTimes::Key &key, bool 
 
 } // namespace
 
-void write_folded(const OffCpuTimes &times, bool with_ids,
-                  const std::function<void(std::string_view)> &take) {
+void each_folded(const OffCpuTimes &times, bool with_ids,
+                 const std::function<void(const std::string &, uint64_t)> &take) {
   std::map<std::string, uint64_t> sums; // several sums can have one text
   for (const auto &[key, sum] : times.sums())
     sums[text_of(times, key, with_ids)] += sum.ns;
   for (const auto &[text, ns] : sums)
-    take(fmt::format("{} {}", text, ns));
+    take(text, ns);
 }
 
 } // namespace ovnitrace

@@ -10,9 +10,9 @@
 
 namespace ovnitrace {
 
-/// Calls `take` for each line, without line end, in order. `with_ids`: names are followed by the
+/// Calls `take` with each folded stack, in order, and its ns. `with_ids`: names are followed by the
 /// ids of process and thread.
-void write_folded(const OffCpuTimes &times, bool with_ids,
-                  const std::function<void(std::string_view)> &take);
+void each_folded(const OffCpuTimes &times, bool with_ids,
+                 const std::function<void(const std::string &, uint64_t)> &take);
 
 } // namespace ovnitrace

@@ -31,8 +31,9 @@ protected:
     times_.emplace(source_->catalog(), stacks, options);
     replay_slices(*source_, {}, *times_);
     Texts all;
-    write_folded(*times_, options.per_thread,
-                 [&](std::string_view line) { all.emplace_back(line); });
+    each_folded(*times_, options.per_thread, [&](const std::string &stack, uint64_t ns) {
+      all.push_back(stack + " " + std::to_string(ns));
+    });
     return all;
   }
 
