@@ -114,7 +114,9 @@ bool apply(CLI::Option &option, const Setting &setting) {
     const bool takes_value = option.get_type_name().starts_with("[=");
     if (flag && !takes_value && setting.value != "true")
       throw Error("write true or false");
-    option.add_result(flag ? option.get_flag_value(setting.name, setting.value) : setting.value);
+    const std::string given =
+        flag && setting.value == "true" ? "" : setting.value; // without a value
+    option.add_result(flag ? option.get_flag_value(setting.name, given) : given);
     option.run_callback();
   } catch (const CLI::ParseError &error) {
     fail(setting, error.what());

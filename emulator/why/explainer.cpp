@@ -30,8 +30,8 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       times_(catalog.threads.size()), served_(catalog.cpus.size()),
       locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
       shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
-      woken_(catalog.threads.size()), unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
-      last_idle_(catalog.threads.size()) {
+      woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
+      gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
 }
 

@@ -118,9 +118,9 @@ std::string option_lines(const WhyInput &input) {
   std::string text;
   if (!idle_known && lacks(input.info, "power") && !input.info.all_threads &&
       is_long(sum.waiting, sum.running + sum.waiting))
-    text += fmt::format(
-        "Not known: whether a CPU was idle while threads waited. Record with -a {}.\n",
-        input.info.filters.empty() ? "or --filter +power" : "and without filters");
+    text +=
+        fmt::format("Not known: whether a CPU was idle while threads waited. Record with -a {}.\n",
+                    input.info.filters.empty() ? "or --filter +power" : "and without filters");
   if (lacks(input.info, "irq") && is_long(by_interrupts, sum.blocked))
     text += "Not known: which interrupts woke threads. Record with --filter +irq.\n";
   return text.empty() ? text : '\n' + text;
