@@ -76,9 +76,13 @@ std::vector<std::string> trace_parts(const std::string &path) {
       found.emplace_back(std::strtoul(name.c_str(), nullptr, 10), entry.path().string());
   }
   std::sort(found.begin(), found.end());
+  auto first = found.end(); // of the newest ones without a gap
+  while (first != found.begin() &&
+         (first == found.end() || std::prev(first)->first + 1 == first->first))
+    --first;
   std::vector<std::string> parts;
-  for (auto &[number, part] : found)
-    parts.push_back(std::move(part));
+  for (auto at = first; at != found.end(); ++at)
+    parts.push_back(std::move(at->second));
   return parts;
 }
 

@@ -12,7 +12,8 @@
 
 namespace ovnitrace {
 
-/// Returns the paths of the parts of a trace, oldest first. Empty: it has no parts.
+/// Returns the paths of the parts of a trace, oldest first: the newest one, and those before it up
+/// to a part that was removed. Empty: it has no parts.
 std::vector<std::string> trace_parts(const std::string &path);
 
 /// Returns the CPUs that have a file in a part that has ended. Nothing: `path` is no such part.

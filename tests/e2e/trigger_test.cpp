@@ -200,6 +200,30 @@ TEST_F(Trigger, SeveralShareTheSaves) {
   EXPECT_NE(outcome.err.find("--trigger saves no more: 3 times"), std::string::npos) << outcome.err;
 }
 
+// The wait is in the first part or the second, which --keep would remove.
+TEST_F(Trigger, AHitMarksARotatedTraceAndKeepsItsPart) {
+  const Outcome outcome =
+      record({"sh", "-c",
+              installed("delays") + " latency 1 3000 500; while ! [ -d " + trace() +
+                  "/0007 ]; do sleep 0.2; done"},
+             {"--rotate", "1s", "--keep", "2", "--trigger", "latency:2ms:victim", "--on-save",
+              "echo \"$OVNITRACE_TRACE $OVNITRACE_CAUSE\" >>" + path("saves")});
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  const size_t hit = outcome.err.find(" of victim("), place = outcome.err.find(": marked in ", hit);
+  ASSERT_NE(place, outcome.err.npos) << outcome.err;
+  const std::string kept = outcome.err.substr(place + 12, trace().size() + 5);
+  EXPECT_EQ(kept.substr(0, trace().size() + 4), trace() + "/000");
+  EXPECT_TRUE(read_text(path("saves")).starts_with(kept + " latency ")) << read_text(path("saves"));
+  EXPECT_FALSE(exists(trace() + "/0004")) << outcome.err;
+  const nlohmann::json marks = marks_of(kept);
+  ASSERT_FALSE(marks.empty());
+  EXPECT_TRUE(std::string(marks[0]["text"]).starts_with("latency "));
+  const std::vector<DumpEvent> events = dump(kept);
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(),
+                          [](const DumpEvent &event) { return event.event == "EXT_mark"; }));
+  EXPECT_FALSE(dump(trace()).empty());
+}
+
 // The save has the end of the wait, and a mark there.
 TEST_F(Trigger, AHitIsSavedNamedAndMarked) {
   const Outcome outcome = record_delays("latency", 100, "latency:2ms:victim");

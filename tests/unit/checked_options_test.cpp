@@ -213,6 +213,15 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
       {app(), [](auto &a) { a.triggers = {"task_end"}, a.buffer = "stop:1M"; },
        "--trigger needs --buffer last:SIZE"},
       {app(), [](auto &a) { a.triggers = {"latency:5ms"}; }, "--trigger needs --buffer last:SIZE"},
+      {app(), [](auto &a) { a.triggers = {"latency:5ms"}, a.rotate = "10s"; }, ""},
+      {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "1M", a.options.on_save = "x"; },
+       ""},
+      {app(), [](auto &a) { a.triggers = {"task_end"}, a.rotate = "10s"; },
+       "--trigger task_end: with --rotate, a trigger is latency, preempted"},
+      {app(), [](auto &a) { a.rotate = "10s", a.options.on_save = "x"; },
+       "--on-save needs --buffer last:SIZE, or --rotate and --trigger"},
+      {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "10s", a.buffer = "last:1M"; },
+       "--rotate needs --buffer disk"},
       {app(), [](auto &a) { a.triggers = {"latency:5"}, a.buffer = "last:1M"; },
        "--trigger latency:5: '5' is no time above 0 with a unit"},
       {app(), [](auto &a) { a.triggers = {"region_stop"}, a.buffer = "last:1M"; },
@@ -268,6 +277,10 @@ TEST(CheckedOptions, ATriggerSavesTenTimes) {
   EXPECT_FALSE(options.save_on_region_stop);
   arguments.options.trigger_saves = 3;
   EXPECT_EQ(checked(arguments).trigger_saves, 3u);
+  RecordArguments rotated = app();
+  rotated.rotate = "10s";
+  rotated.triggers = {"latency:5ms"};
+  EXPECT_EQ(checked(rotated).trigger_saves, 1000u) << "marks, which cost less";
   arguments.triggers = {"region_stop"};
   arguments.options.control = {kChain};
   options = checked(arguments);

@@ -90,6 +90,8 @@ TEST(ConfiguredOptions, DefaultsThatContradictTheCommandLineHaveNoEffect) {
   EXPECT_EQ(error_of(with({"-p", "1"}, "user = nobody\nearly-out = true\n", attached)), "");
   EXPECT_EQ(error_of(with({}, "no-children = true\n")), "");
   EXPECT_EQ(error_of(with({"--stacks"}, "filter = irq\n")), "");
+  EXPECT_EQ(error_of(with({"--rotate", "9s"}, "trigger = task_end\non-save = ls\n")), "");
+  EXPECT_EQ(with({"--rotate", "9s"}, "on-save = ls\ntrigger = exit:a\n").options.on_save, "ls");
   EXPECT_FALSE(with({}, "filter = irq\n").options.families.has(FTRACE_FAMILY_TASK));
 }
 

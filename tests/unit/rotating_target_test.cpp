@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -74,7 +75,12 @@ life_record new_thread(uint32_t tid, uint64_t time) {
 /// Random threads on a few CPUs, written twice: as parts and without a seam.
 class RotatedTrace {
 public:
-  RotatedTrace(uint32_t seed, int level, uint64_t keep = 0)
+  /// Triggers that hit, by the number of the part: before the next one is asked for, and after.
+  struct Hits {
+    std::set<unsigned> early, late;
+  };
+
+  RotatedTrace(uint32_t seed, int level, uint64_t keep = 0, const Hits &hits = {})
       : random_(seed), whole_(dir / "whole", IfExists::refuse, kCpus, level),
         rotated_(std::in_place, dir / "rotated", IfExists::refuse, kCpus, level,
                  Rotation{.bytes = 1, .keep = keep}),
@@ -88,10 +94,13 @@ public:
       writers_.push_back(std::make_unique<ChunkWriter>(cpu, 1, registry_, pool_));
     for (uint32_t tid = 100; tid < 108; tid++)
       create(tid);
-    for (unsigned part = 0; part < 4; part++) {
+    for (unsigned part = 1; part <= 4; part++) {
       for (unsigned step = 0; step < 400; step++)
         transition();
+      const std::string path = dir / ("rotated/000" + std::to_string(part));
+      EXPECT_TRUE(!hits.early.contains(part) || rotated_->keep_part() == path);
       rotate();
+      EXPECT_TRUE(!hits.late.contains(part) || rotated_->keep_part() == path);
     }
     for (unsigned step = 0; step < 100; step++)
       transition();
@@ -190,6 +199,37 @@ TEST(RotatingTarget, PartsTogetherGiveTheSameTimelineAsAnUnrotatedTrace) {
     EXPECT_EQ(converted(traces.dir / "rotated", traces.dir / "a"),
               converted(traces.dir / "whole", traces.dir / "b"))
         << "seed " << seed;
+  }
+}
+
+TEST(RotatingTarget, KeepsPartsInWhichATriggerHitBesideTheNewestOnes) {
+  using Numbers = std::set<std::string>;
+  struct {
+    unsigned keep;
+    RotatedTrace::Hits hits;
+    Numbers left, whole;
+  } const cases[] = {
+      {1, {}, {"0005"}, {"0005"}},
+      {1, {{2}, {}}, {"0002", "0005"}, {"0005"}},
+      {2, {{2}, {}}, {"0001", "0002", "0004", "0005"}, {"0004", "0005"}},
+      {2, {{3}, {}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
+      // The hit can be in the next part.
+      {2, {{}, {2}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
+      {2, {{1, 2, 3, 4}, {}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
+  };
+  for (const auto &one : cases) {
+    const RotatedTrace traces(3, 1, one.keep, one.hits);
+    Numbers left, whole;
+    for (const auto &entry : fs::directory_iterator(traces.dir / "rotated"))
+      if (entry.is_directory()) {
+        left.insert(entry.path().filename());
+        converted(entry.path(), traces.dir / ("of" + entry.path().filename().string()));
+      }
+    for (const std::string &part : trace_parts(traces.dir / "rotated"))
+      whole.insert(fs::path(part).filename());
+    EXPECT_EQ(left, one.left);
+    EXPECT_EQ(whole, one.whole) << "without a gap";
+    converted(traces.dir / "rotated", traces.dir / "all");
   }
 }
 

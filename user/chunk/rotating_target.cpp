@@ -56,6 +56,13 @@ void RotatingTarget::rotate_soon(uint64_t before, uint64_t after) {
   cut_ = {before, after};
 }
 
+/// If a new part is to begin, what happened now can be in either of both.
+std::string RotatingTarget::keep_part() {
+  const std::lock_guard lock(mutex_);
+  to_keep_ = std::max(to_keep_, cut_ ? 2u : 1u);
+  return whole_.place() + "/" + part_name(number_);
+}
+
 /// Opens the next part. All events before `known_until` (ns) were written. Throws; then nothing of
 /// the new part is left.
 void RotatingTarget::open_part(uint64_t known_until) {
@@ -72,9 +79,10 @@ void RotatingTarget::open_part(uint64_t known_until) {
   }
   part_ = std::move(part);
   parts_.push_back(number);
+  number_ = number;
   part_bytes_ = 0;
   part_begin_ = monotonic_ns();
-  while (rotation_.keep && parts_.size() > rotation_.keep)
+  while (rotation_.keep && parts_.size() - kept_.size() > rotation_.keep)
     drop_oldest();
 }
 
@@ -145,7 +153,16 @@ void RotatingTarget::close_part(const Description &description) {
 
 /// Ends the part and begins the next. Older parts make room for it.
 void RotatingTarget::next_part(uint64_t known_until) {
+  bool keeps = false;
+  {
+    const std::lock_guard lock(mutex_);
+    cut_.reset();
+    keeps = to_keep_ > 0;
+    to_keep_ -= keeps;
+  }
   close_part(ended_part_);
+  if (keeps)
+    keep_last();
   for (;;) {
     try {
       open_part(known_until);
@@ -159,12 +176,19 @@ void RotatingTarget::next_part(uint64_t known_until) {
   }
 }
 
+/// Keeps the newest part, which has ended, and the one before it, where the cause can have begun.
+void RotatingTarget::keep_last() {
+  kept_.insert(parts_.end() - std::min<ptrdiff_t>(2, std::ssize(parts_)), parts_.end());
+  while (rotation_.keep && kept_.size() > rotation_.keep)
+    kept_.erase(kept_.begin());
+}
+
 size_t RotatingTarget::write(const Chunk &chunk) {
   std::optional<Cut> cut;
   {
     const std::lock_guard lock(mutex_);
     if (cut_ && ftrace_record_tsc(&chunk.records.front()) >= cut_->after)
-      cut.swap(cut_);
+      cut = cut_;
   }
   if (cut && error_.empty())
     next_part(cut->before);
@@ -206,21 +230,32 @@ size_t RotatingTarget::write_on(const Chunk &chunk) {
   }
 }
 
+/// Returns the part to be removed next: the oldest that no trigger keeps, but not the newest part.
+/// If triggers keep all others, returns the oldest.
+std::deque<unsigned>::iterator RotatingTarget::oldest() {
+  const auto newest = std::prev(parts_.end());
+  const auto found = std::find_if(parts_.begin(), newest,
+                                  [this](unsigned number) { return !kept_.contains(number); });
+  return found == newest ? parts_.begin() : found;
+}
+
 /// Removes the oldest part. Returns false if only the newest is left.
 bool RotatingTarget::make_room(const std::string &why) {
   if (parts_.size() <= 1)
     return false;
   print("no room for the trace ({}): part {}/{} is removed", why, whole_.place(),
-        part_name(parts_.front()));
+        part_name(*oldest()));
   drop_oldest();
   return true;
 }
 
 void RotatingTarget::drop_oldest() {
-  const std::string name = part_name(parts_.front());
+  const auto at = oldest();
+  const std::string name = part_name(*at);
   if (const int error = whole_.directory().remove_part(name))
     print("cannot remove {}/{}: {}", whole_.place(), name, std::strerror(error));
-  parts_.pop_front();
+  kept_.erase(*at);
+  parts_.erase(at);
 }
 
 void RotatingTarget::finish() {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ public:
   bool may_stall() const override { return false; }
   bool wants_rotation(uint64_t now) const override;
   void rotate_soon(uint64_t before, uint64_t after) override;
+  std::string keep_part() override;
 
 private:
   /// What is known of a CPU.
@@ -61,6 +63,8 @@ private:
   void close_part(const Description &description);
   void next_part(uint64_t known_until);
   size_t write_on(const Chunk &chunk);
+  void keep_last();
+  std::deque<unsigned>::iterator oldest();
   bool make_room(const std::string &why);
   void drop_oldest();
 
@@ -70,16 +74,19 @@ private:
   DirectoryTarget whole_; ///< without chunks
   std::unique_ptr<DirectoryTarget> part_;
   std::deque<unsigned> parts_; ///< numbers, oldest first; the last is part_
+  std::set<unsigned> kept_;    ///< those of them that a trigger keeps
   Description description_;    ///< of the part that is written
   Description ended_part_;     ///< of a part before it
   ForgottenStates states_;
   std::vector<Cpu> by_cpu_;
   std::atomic<uint64_t> part_bytes_{0}, part_begin_{0};
+  std::atomic<unsigned> number_{0}; ///< of part_
   struct Cut {
     uint64_t before, after; ///< as in rotate_soon()
   };
   mutable std::mutex mutex_;
   std::optional<Cut> cut_;
+  unsigned to_keep_ = 0; ///< how many parts, from part_ on, are kept when they end
   std::string error_;
 };
 

@@ -10,7 +10,7 @@ namespace ovnitrace {
 struct Rotation {
   uint64_t bytes = 0; ///< in the files of a part; 0: no limit
   uint64_t time = 0;  ///< ns; 0: no limit
-  uint64_t keep = 0;  ///< parts; 0: all
+  uint64_t keep = 0;  ///< parts, and as many that a trigger keeps; 0: all
 
   bool wanted() const { return bytes || time; }
 };

@@ -47,6 +47,9 @@ public:
   /// Begins a new part with the first chunk that begins at `after` or later. Every event before
   /// `before` is in an earlier chunk.
   virtual void rotate_soon(uint64_t /*before*/, uint64_t /*after*/) {}
+  /// Keeps the part that is written now and the one before it, even if newer parts are many.
+  /// Returns the place of this part. For any thread. REQUIRES: the target writes parts.
+  virtual std::string keep_part() { return ""; }
   /// Returns whether chunks may have to wait for long.
   virtual bool may_stall() const = 0;
 };

@@ -29,7 +29,7 @@ constexpr uint64_t kDefaultRing = 8 << 20;                               // byte
 constexpr uint64_t kSmallestChunk = 4 << 10, kLargestChunk = 256u << 20; // bytes
 constexpr uint64_t kDefaultChunk = 1 << 20;                              // bytes
 constexpr uint64_t kDefaultSpareChunks = 16;
-constexpr uint64_t kDefaultTriggerSaves = 10;
+constexpr uint64_t kDefaultTriggerSaves = 10, kDefaultTriggerMarks = 1000;
 constexpr size_t kMostRules = 8; ///< each takes kernel memory, and time of each switch
 
 /// --skip and --length are short for a chain.
@@ -148,7 +148,13 @@ void set_compression(const RecordArguments &arguments, RecordOptions &options) {
                                : int(parse_number("--compress", arguments.compress, 0, kMostLevel));
 }
 
-void add_trigger(const std::string &trigger, RecordOptions &options) {
+/// `rotates`: a trigger marks and keeps a part, which needs its time.
+void add_trigger(const std::string &trigger, bool rotates, RecordOptions &options) {
+  if (rotates && !parse_trigger_rule(trigger))
+    throw Error(fmt::format("--trigger {}: with --rotate, a trigger is latency, preempted, "
+                            "idle-while-waiting, blocked or exit; others need --buffer last:SIZE",
+                            trigger),
+                kExitUsage);
   if (trigger == "region_stop") {
     if (options.control.empty())
       throw Error("--trigger region_stop needs --control CHAIN", kExitUsage);
@@ -171,18 +177,20 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
                             arguments.buffer, options.chunk_bytes),
                 kExitUsage);
-  if (!options.on_save.empty() && options.buffer.kind != BufferKind::kCyc)
-    throw Error("--on-save needs --buffer last:SIZE", kExitUsage);
+  const bool is_flight = options.buffer.kind == BufferKind::kCyc,
+             rotates = !is_flight && !arguments.rotate.empty();
+  if (!options.on_save.empty() && !is_flight && !(rotates && !arguments.triggers.empty()))
+    throw Error("--on-save needs --buffer last:SIZE, or --rotate and --trigger", kExitUsage);
   if (arguments.triggers.empty() && options.trigger_saves)
     throw Error("--max-saves needs --trigger EVENT", kExitUsage);
   if (arguments.triggers.empty())
     return;
   if (options.trigger_saves == 0)
-    options.trigger_saves = kDefaultTriggerSaves;
-  if (options.buffer.kind != BufferKind::kCyc)
-    throw Error("--trigger needs --buffer last:SIZE", kExitUsage);
+    options.trigger_saves = rotates ? kDefaultTriggerMarks : kDefaultTriggerSaves;
+  if (!is_flight && !rotates)
+    throw Error("--trigger needs --buffer last:SIZE or --rotate", kExitUsage);
   for (const std::string &trigger : arguments.triggers)
-    add_trigger(trigger, options);
+    add_trigger(trigger, rotates, options);
   if (options.rules.size() > kMostRules)
     throw Error(fmt::format("--trigger: at most {} triggers can have a time or a name", kMostRules),
                 kExitUsage);

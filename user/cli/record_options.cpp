@@ -12,6 +12,7 @@
 #include "user/cli/process_names.h"
 #include "user/cli/selection_options.h"
 #include "user/cli/trigger.h"
+#include "user/cli/trigger_rule.h"
 #include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
@@ -250,28 +251,36 @@ void add_buffer_options(App app, RecordArguments &arguments) {
                arguments.options.send.empty();
       });
   add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
-             "With --rotate: keep the newest N parts, and remove older ones (default: keep all)")
+             "With --rotate: keep the newest N parts, and at most N older ones in which --trigger "
+             "has hit; remove others (default: keep all)")
       .default_if([&arguments] { return !arguments.rotate.empty(); });
   app.add_option(
          "--trigger", arguments.triggers,
-         "With --buffer last: also save when this happens. latency:5ms: a thread has waited 5 ms "
-         "for a CPU. latency:5ms:redis*: only threads of such a name count. user_event_3 or the "
-         "name of another event: this event occurs. `--trigger help` lists all, and "
-         "docs/sessions.md explains them. Can be given more than once")
+         "With --buffer last: also save when this happens. With --rotate: mark it, and keep its "
+         "part. latency:5ms: a thread has waited 5 ms for a CPU. latency:5ms:redis*: only threads "
+         "of such a name count. user_event_3 or the name of another event (not with --rotate): "
+         "this event occurs. `--trigger help` lists all, and docs/sessions.md explains them. Can "
+         "be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
       .values(trigger_names())
-      .default_if([&arguments] { return is_flight_recorder(arguments); });
+      .default_if([&arguments](const std::string &trigger) {
+        return is_flight_recorder(arguments) ||
+               (!arguments.rotate.empty() && parse_trigger_rule(trigger));
+      });
   add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
-             "With --trigger: save at most N times (default: 10)")
+             "With --trigger: save at most N times (default: 10; with --rotate, mark: 1000)")
       .default_if([&arguments] { return !arguments.triggers.empty(); });
   app.add_option(
          "--on-save", arguments.options.on_save,
-         "With --buffer last: run this command of the shell after each save during the "
-         "capture. In its environment, OVNITRACE_TRACE is the directory of the saved trace, and "
-         "OVNITRACE_CAUSE says what --trigger found")
+         "Run this command of the shell after each save during the capture; with --rotate, after "
+         "each hit of --trigger. In its environment, OVNITRACE_TRACE is the directory of the saved "
+         "trace or of the part, and OVNITRACE_CAUSE says what --trigger found")
       .type_name("COMMAND")
-      .default_if([&arguments] { return is_flight_recorder(arguments); });
+      .default_if([&arguments] {
+        return is_flight_recorder(arguments) ||
+               (!arguments.rotate.empty() && !arguments.triggers.empty());
+      });
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "The trace is written in chunks of this size (default: 1M; with --buffer last:SIZE or "
            "stop:SIZE at most a 16th of SIZE)");

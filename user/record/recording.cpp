@@ -197,13 +197,7 @@ std::string Recording::save(const std::string &cause) {
     else
       print_text(why);
   }
-  const bool spent = options_.trigger_saves && !trigger_saves_left_ && !trigger_save_waits_;
-  if (spent && !std::exchange(reported_triggers_spent_, true)) {
-    for (TriggerCapture &trigger : traced_.triggers())
-      trigger.detach();
-    print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
-          options_.trigger_saves);
-  }
+  report_spent_triggers();
   if (saved)
     on_save_.start(place, cause);
   return saved ? place : "";

@@ -56,6 +56,7 @@ private:
   bool take_trigger_save();
   bool ask_for_trigger_save();
   void take_hit(size_t rule);
+  void report_spent_triggers();
   std::string save(const std::string &cause = "");
   void write_saved(TraceTarget &target, FlightRecorder &flight, const TracedThreads *threads);
   void write_part(const std::string &directory, uint64_t since);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -170,13 +171,31 @@ bool Recording::ask_for_trigger_save() {
   return is_left;
 }
 
+/// Ends the triggers if they have saved as often as they may. REQUIRES: ending_ is held.
+void Recording::report_spent_triggers() {
+  const bool spent = options_.trigger_saves && !trigger_saves_left_ && !trigger_save_waits_;
+  if (!spent || std::exchange(reported_triggers_spent_, true))
+    return;
+  for (TriggerCapture &trigger : traced_.triggers())
+    trigger.detach();
+  if (options_.rotation.wanted())
+    print("--trigger marks no more: {} times was the most (--max-saves)", options_.trigger_saves);
+  else
+    print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
+          options_.trigger_saves);
+}
+
 /// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the
-/// last save was written count as one.
+/// last save was written count as one. A trace that is cut into parts has the hit already: its part
+/// is kept.
 void Recording::take_hit(size_t rule) {
   const std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
   if (!hit)
     return;
-  const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit));
+  const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit)),
+                    counted = hit->hits > 1
+                                  ? fmt::format("{} (hit {})", cause, human_count(hit->hits))
+                                  : cause;
   {
     const std::lock_guard lock(ending_);
     if (ended_ || paused_ || !take_trigger_save())
@@ -186,9 +205,16 @@ void Recording::take_hit(size_t rule) {
     } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
       print("error: cannot mark a hit of --trigger: {}", error.what());
     }
+    const std::string part = target_.keep_part();
     recorder_.flush(); // what is staged now is written by the flush of the save
+    if (options_.rotation.wanted()) {
+      if (!options_.quiet)
+        print("{}: marked in {}; recording goes on", counted, part);
+      report_spent_triggers();
+      return on_save_.start(part, counted);
+    }
   }
-  save(hit->hits > 1 ? fmt::format("{} (hit {})", cause, human_count(hit->hits)) : cause);
+  save(counted);
 }
 
 std::string Recording::answer_save() {
