@@ -171,7 +171,10 @@ static __always_inline bool visit_threads(struct visitor *v, bool sleepable)
 	struct bpf_iter_task it;
 	struct task_struct *p;
 
-	if (!has_kfunc(KFUNC_ITER_TASK_NEW) || (sleepable && !has_kfunc(KFUNC_RCU_READ_LOCK)))
+	/* Before 6fceea0fa59f ("bpf: Transfer RCU lock state between subprog calls", 6.9), a
+	 * program that may sleep cannot call its functions under the lock. A kernel with the kfunc
+	 * of 6.10 is new enough. */
+	if (!has_kfunc(KFUNC_ITER_TASK_NEW) || (sleepable && !has_kfunc(KFUNC_PREEMPT_DISABLE)))
 		return false;
 	if (sleepable)
 		kfunc_rcu_read_lock();
