@@ -95,7 +95,7 @@ TEST_P(BlockedIn, IsTheCallThatTheProgramSaysAndProcShowed) {
                                            event.detail("reason") == "yielded";
                                   }),
             100)
-      << "of 1000 calls of sched_yield";
+      << "of 500 switches from one yielding thread to the other";
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, BlockedIn, testing::Values("", "_static", "_i386"),

@@ -7,6 +7,7 @@
 // two threads yield to each other on one CPU. The program is also built static, and for i386.
 #include "tests/programs/block_table.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -95,12 +96,18 @@ std::string look(const Block &block) {
   return before;
 }
 
-void *yield(void *both) {
+std::atomic<int> turns; // how often the other thread was the one that returned from its yield
+std::atomic<pid_t> last;
+
+/// Yields until the threads have taken turns. A fair kernel runs the thread that had less of the
+/// CPU, and lets its yields return at once.
+void *yield(void *) {
   prctl(PR_SET_NAME, "yields");
-  // Otherwise one thread may be done before the other starts.
-  pthread_barrier_wait(static_cast<pthread_barrier_t *>(both));
-  for (int n = 0; n < 500; n++)
+  for (int n = 0; n < 1'000'000 && turns < 500; n++) {
     call(SYS_sched_yield);
+    if (last.exchange(gettid()) != gettid())
+      turns++;
+  }
   return nullptr;
 }
 
@@ -109,11 +116,9 @@ void yield_to_each_other() {
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
   sched_setaffinity(0, sizeof(one), &one);
-  pthread_barrier_t both;
-  pthread_barrier_init(&both, nullptr, 2);
   pthread_t threads[2];
   for (pthread_t &thread : threads)
-    if (pthread_create(&thread, nullptr, yield, &both) != 0)
+    if (pthread_create(&thread, nullptr, yield, nullptr) != 0)
       fail("pthread_create");
   for (const pthread_t thread : threads)
     pthread_join(thread, nullptr);
