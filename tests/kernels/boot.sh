@@ -45,7 +45,9 @@ libraries() {
 }
 if [ -n "$tools" ]; then # ldd would have to run them
   mkdir "$root/lib"
-  cp -L "$tools"/usr/lib/aarch64-linux-gnu/*.so.* "$root/lib"
+  for folder in "$tools"/{usr/,}lib/aarch64-linux-gnu; do # one, or two after `dpkg-deb -x`
+    cp -L "$folder"/*.so.* "$root/lib"
+  done
 else
   for library in $(libraries); do
     mkdir -p "$root${library%/*}" && cp -L "$library" "$root$library"

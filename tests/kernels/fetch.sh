@@ -16,12 +16,15 @@ table() {
 5.19      ubuntu/dists/jammy-updates               linux-image-unsigned-5.19.0-[0-9+.a-z]*-generic  no sleepable uprobes yet
 6.1       debian-security/dists/bookworm-security  linux-image-6.1.0-[0-9+.a-z]*-cloud-amd64        Debian 12's own
 6.1-rt    debian-security/dists/bookworm-security  linux-image-6.1.0-[0-9+.a-z]*-rt-amd64           PREEMPT_RT: interrupts and softirqs are threads
-6.12      debian-security/dists/bookworm-security  linux-image-6.12.[0-9+.a-z]*-cloud-amd64         preempt_count in pcpu_hot, as from 6.2 to 6.14
+6.8       ubuntu/dists/noble-updates               linux-image-unsigned-6.8.0-[0-9+.a-z]*-generic   Ubuntu 24.04's own
+6.12      debian-security/dists/bookworm-security  linux-image-6.12.[0-9+.a-z]*-cloud-amd64         preempt_count in pcpu_hot, as from 6.2 to 6.14; a stack is a number for the verifier, as from 6.2 to 6.16
+6.12-rt   debian-security/dists/bookworm-security  linux-image-6.12.[0-9+.a-z]*-rt-amd64            the same, with PREEMPT_RT
 6.19      debian/dists/trixie-backports            linux-binary-6.19.[0-9+.a-z]*-cloud-amd64
 7.0       debian/dists/trixie-backports            linux-binary-7.0.[0-9+.a-z]*-cloud-amd64         programs of tracepoints can be preempted
 7.1       debian/dists/trixie-backports            linux-binary-7.1.[0-9+.a-z]*-cloud-amd64         hrtimer_expire_entry with a time
 7.2       debian/dists/trixie-backports            linux-binary-7.2.[0-9+.a-z]*-cloud-amd64         on_cpu is a byte
 7.3       debian/dists/trixie-backports            linux-binary-7.3.[0-9+.a-z]*-cloud-amd64         preemption count with other bits
+7.3-rt    debian/dists/trixie-backports            linux-binary-7.3.[0-9+.a-z]*-rt-amd64            the same, with PREEMPT_RT
 6.1-arm64 debian-security/dists/bookworm-security  linux-image-6.1.0-[0-9+.a-z]*-cloud-arm64
 7.3-arm64 debian/dists/trixie-backports            linux-binary-7.3.[0-9+.a-z]*-cloud-arm64
 TABLE
