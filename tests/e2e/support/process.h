@@ -53,12 +53,13 @@ private:
 
 Outcome run(const Command &command);
 
-/// Waits until `condition` holds. After a minute it fails the test with `what` and returns false.
+/// Waits until `condition` holds. After four minutes it fails the test with `what` and returns
+/// false.
 bool eventually(const std::function<bool()> &condition, const std::string &what);
 
 /// Returns how often a thread has blocked so far.
 uint64_t blocks_of(pid_t tid);
-/// Waits until a thread has blocked `count` times. After a minute it fails the test and returns
+/// Waits until a thread has blocked `count` times. After four minutes it fails the test and returns
 /// false.
 bool blocked(pid_t tid, uint64_t count);
 
