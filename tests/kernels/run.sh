@@ -16,6 +16,12 @@ for argument; do
 done
 mkdir -p "$results"
 
+mapfile -t patterns < <(tr : '\n' <<<"$filter")
+for pattern in "${patterns[@]}"; do
+  build/tests/e2e_tests --gtest_list_tests "--gtest_filter=$pattern" | grep -q '^ ' ||
+    { echo "kernels: no test matches $pattern" >&2 && exit 1; }
+done
+
 failed=0
 while read -r kernel state <&3; do
   if [ "$state" != ready ]; then
