@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostSums = 1000;
+constexpr size_t kMostSums = 1000, kMostHolders = 8;
 
 /// Returns what the page says about a holder.
 Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
@@ -65,6 +65,11 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
       else
         at->second += part.ns;
     }
+    std::stable_sort(holders.begin(), holders.end(), [](const auto &a, const auto &b) {
+      return std::pair(a.first.is_known(), a.second) > std::pair(b.first.is_known(), b.second);
+    });
+    const bool more = wait.more_holders || holders.size() > kMostHolders;
+    holders.resize(std::min(holders.size(), kMostHolders));
     Json parts = Json::array();
     for (const auto &[holder, ns] : holders) {
       parts.push_back(holder_json(catalog, holder, wait.thread));
@@ -72,7 +77,7 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
     }
     longest.push_back({{"waiter", wait.thread},
                        {"start", wait.start - catalog.begin},
-                       {"more", wait.more_holders},
+                       {"more", more},
                        {"parts", std::move(parts)}});
   }
   return {{"sums", std::move(sums)}, {"left_out", left_out}, {"longest", std::move(longest)}};

@@ -147,31 +147,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
 
 void Explainer::held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) {
   times_.add(thread, kind, sums);
-  OpenWait &open = open_[thread];
-  uint64_t ns = 0;
-  for (const HolderSum &sum : sums.all())
-    ns += sum.ns;
-  const auto place = std::find_if(open.waits.begin(), open.waits.end(),
-                                  [&](const auto &wait) { return wait.first == cpu; });
-  if (place == open.waits.end())
-    open.waits.emplace_back(cpu, ns);
-  else
-    place->second += ns;
-  const size_t known = open.holders.size();
-  for (OpenWait::Part &part : open.holders)
-    if (const uint32_t at = sums.index_of(part.sum.key()); at != kNone && part.cpu == cpu)
-      part.sum.ns += sums.all()[at].ns;
-  for (size_t n = 0; n < sums.all().size() && !open.more; n++) {
-    const HolderSum &sum = sums.all()[n];
-    if (std::any_of(open.holders.begin(), open.holders.begin() + ptrdiff_t(known),
-                    [&](const OpenWait::Part &part) {
-                      return part.sum.holder == sum.holder && part.cpu == cpu;
-                    }))
-      continue;
-    open.more = open.holders.size() == LongWait::kMostParts || sum.holder == CpuHolders::kOthers;
-    if (!open.more)
-      open.holders.push_back({cpu, sum});
-  }
+  open_[thread].add(cpu, sums);
 }
 
 void Explainer::on_slice(const Slice &whole) {
@@ -245,36 +221,23 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   const bool is_long = longest_waits_.wants(slice.length());
   const bool is_idle = idle_waits_.wants(idle.causes.total());
   if (is_long || is_idle) {
-    std::vector<LongWait::Part> parts;
-    for (const OpenWait::Part &part : open.holders)
-      parts.push_back({holders_.holder(part.sum.holder), part.cpu, part.sum.ns});
-    std::pair<uint32_t, uint64_t> longest(kNone, 0);
-    for (const auto &wait : open.waits)
-      if (wait.second > longest.second)
-        longest = wait;
-    const LongWait wait = {.thread = slice.thread,
-                           .start = slice.start,
-                           .end = slice.end,
-                           .cpu = longest.first,
-                           .cpu_ns = longest.second,
-                           .moved = open.waits.size() > 1,
-                           .kind = kind,
-                           .block = woken.block,
-                           .stack = woken.stack,
-                           .by = by,
-                           .holders = std::move(parts),
-                           .idle = idle,
-                           .more_holders = open.more,
-                           .starts = slice.starts,
-                           .ends = slice.ends};
+    LongWait wait = {.thread = slice.thread,
+                     .start = slice.start,
+                     .end = slice.end,
+                     .kind = kind,
+                     .block = woken.block,
+                     .stack = woken.stack,
+                     .by = by,
+                     .idle = idle,
+                     .starts = slice.starts,
+                     .ends = slice.ends};
+    open.describe(wait, holders_);
     if (is_long)
       longest_waits_.add(wait);
     if (is_idle)
       idle_waits_.add(wait);
   }
-  open.holders.clear();
-  open.waits.clear();
-  open.more = false;
+  open.clear();
 }
 
 /// Returns whether a waker is a thread of a program. A kernel thread (a child of kthreadd, thread

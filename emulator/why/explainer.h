@@ -12,6 +12,7 @@
 #include "emulator/why/latency_shares.h"
 #include "emulator/why/lock_waits.h"
 #include "emulator/why/longest.h"
+#include "emulator/why/open_wait.h"
 #include "emulator/why/preempted_wakers.h"
 #include "emulator/why/wait_times.h"
 
@@ -56,16 +57,6 @@ private:
     Culprit waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
-  };
-  struct OpenWait {
-    struct Part {
-      uint32_t cpu;
-      HolderSum sum;
-    };
-    WaitKind kind = WaitKind::not_known;
-    std::vector<Part> holders;                        ///< of the wait so far, as of a LongWait
-    std::vector<std::pair<uint32_t, uint64_t>> waits; ///< CPU, and how long it waited for it
-    bool more = false;
   };
   /// What the current event says.
   struct Now {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -113,7 +114,10 @@ struct LongWait {
     uint32_t cpu; ///< on which the holder ran: index into Catalog::cpus
     uint64_t ns;
   };
-  static constexpr size_t kMostParts = 8;
+  static constexpr size_t kMostParts = 64;
+  static bool is_larger(const Part &a, const Part &b) {
+    return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
+  }
 
   uint32_t thread = 0;
   uint64_t start = 0, end = 0; ///< ns on the clock of the trace
@@ -127,9 +131,10 @@ struct LongWait {
   uint32_t stack = kNone; ///< of the block
   /// Who woke the thread; after a preemption: who got its CPU. Nobody, if a block has not ended.
   Culprit by = {};
-  std::vector<Part> holders = {};    ///< of a wait: in their order, at most kMostParts
+  /// At most kMostParts, the longest first, unknown ones last.
+  std::vector<Part> holders = {};
   IdleElsewhere idle = {};           ///< of a wait
-  bool more_holders = false;         ///< there were more holders
+  bool more_holders = false;         ///< there were more holders, with less time
   bool starts = false, ends = false; ///< as in Slice: it was seen from its start, to its end
 
   uint64_t length() const { return end - start; }

@@ -63,14 +63,10 @@ std::string holder_text(const WhyInput &input, const LongWait &wait, const LongW
   }
 }
 
-/// Returns who held the CPU of the wait, most time first, unknown ones last.
+/// Returns who held the CPU of the wait, in the order of LongWait::holders.
 std::vector<LongWait::Part> parts_of(const LongWait &wait) {
   std::vector<LongWait::Part> parts = wait.holders;
   std::erase_if(parts, [&](const LongWait::Part &part) { return part.cpu != wait.cpu; });
-  std::stable_sort(
-      parts.begin(), parts.end(), [](const LongWait::Part &a, const LongWait::Part &b) {
-        return std::pair(a.holder.is_known(), a.ns) > std::pair(b.holder.is_known(), b.ns);
-      });
   return parts;
 }
 
