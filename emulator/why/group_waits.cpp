@@ -57,13 +57,22 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
     one.threads++;
     one.time.add(why.threads[t]);
   }
+  std::vector<std::map<std::string_view, uint64_t>> behind(groups.size());
   for (const WaitSum &sum : why.waits) {
     if (!why.shown[sum.thread])
       continue;
     GroupWaits &one = groups[of_thread[sum.thread]];
-    part_of(one, sum.kind,
-            group_of_holder(catalog, sum.holder, catalog.threads[sum.thread].host, why.range.to)) +=
-        sum.ns;
+    const std::string_view holder =
+        group_of_holder(catalog, sum.holder, catalog.threads[sum.thread].host, why.range.to);
+    uint64_t &part = part_of(one, sum.kind, holder);
+    part += sum.ns;
+    if (&part == &one.other_groups)
+      behind[of_thread[sum.thread]][holder] += sum.ns;
+  }
+  for (size_t n = 0; n < groups.size(); n++) {
+    groups[n].behind.assign(behind[n].begin(), behind[n].end());
+    std::stable_sort(groups[n].behind.begin(), groups[n].behind.end(),
+                     [](const auto &a, const auto &b) { return a.second > b.second; });
   }
   std::stable_sort(groups.begin(), groups.end(), [](const GroupWaits &a, const GroupWaits &b) {
     return a.time.waiting > b.time.waiting;
@@ -72,13 +81,15 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
 }
 
 std::string group_table(const WhyInput &input, const WhyOptions &options) {
-  Table table({"CGROUP", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED", "SAME\nGROUP",
-               "OTHER\nGROUPS", "SYSTEM", "REST"});
+  Table table({"CGROUP", "LONGEST\nBEHIND", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED",
+               "SAME\nGROUP", "OTHER\nGROUPS", "SYSTEM", "REST"},
+              2);
   const std::vector<GroupWaits> groups = group_waits(input.catalog, input.why);
   const size_t top = options.top.value_or(kUsualLines);
   for (size_t n = 0; n < groups.size() && (!top || n < top); n++) {
     const GroupWaits &one = groups[n];
-    table.add({one.group.empty() ? "not known" : one.group, human_count(one.threads),
+    table.add({one.group.empty() ? "not known" : one.group,
+               one.behind.empty() ? "-" : one.behind.front().first, human_count(one.threads),
                human_duration(one.time.running), human_duration(one.time.blocked),
                human_duration(one.time.waiting), human_duration(one.throttled),
                human_duration(one.same_group), human_duration(one.other_groups),

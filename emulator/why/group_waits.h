@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -22,8 +23,10 @@ struct GroupWaits {
   uint64_t throttled = 0;
   uint64_t same_group = 0;   ///< a thread of the same group had the CPU
   uint64_t other_groups = 0; ///< one of another group
-  uint64_t system = 0;       ///< one of the kernel
-  uint64_t rest = 0;         ///< the CPU was idle, or it is not known who had it
+  /// Divides other_groups by group, most time first.
+  std::vector<std::pair<std::string, uint64_t>> behind = {};
+  uint64_t system = 0; ///< one of the kernel
+  uint64_t rest = 0;   ///< the CPU was idle, or it is not known who had it
 };
 
 /// Returns the groups of the threads that are shown, the one that waited most first.

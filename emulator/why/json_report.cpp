@@ -76,6 +76,13 @@ private:
     return cgroup ? Json(cgroup->path) : Json();
   }
 
+  static Json behind(const GroupWaits &one) {
+    Json groups = Json::array();
+    for (const auto &[group, ns] : one.behind)
+      groups.push_back({{"group", group}, {"ns", ns}});
+    return groups;
+  }
+
   Json cgroups() const {
     Json all = Json::array();
     for (const GroupWaits &one : group_waits(catalog_, why_))
@@ -88,6 +95,7 @@ private:
                      {"throttled_ns", one.throttled},
                      {"same_group_ns", one.same_group},
                      {"other_groups_ns", one.other_groups},
+                     {"behind", behind(one)},
                      {"system_ns", one.system},
                      {"rest_ns", one.rest}});
     return all;

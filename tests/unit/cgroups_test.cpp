@@ -250,6 +250,8 @@ TEST_F(CgroupsOfThreads, WaitsAreDividedByWhoHadTheCpu) {
   EXPECT_EQ(groups[0].time.waiting, 27 * kMs);
   const nlohmann::json json = report();
   EXPECT_EQ(json["cgroups"][0]["other_groups_ns"], 10 * kMs);
+  EXPECT_EQ(json["cgroups"][0]["behind"].size(), 2u);
+  EXPECT_EQ(json["cgroups"][0]["behind"][0]["ns"], 7 * kMs);
   EXPECT_EQ(WhyRig::thread(json, 12)["cgroup"], "/system.slice/a.service/x");
   WhyOptions options;
   options.by = WhyBy::cgroup;
