@@ -5,7 +5,10 @@
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 namespace ovnitrace {
 
@@ -42,7 +45,33 @@ uint64_t place(const TraceTime &time, const char *option, const std::string &pat
                      {int64_t(catalog->begin) + to_wall, int64_t(catalog->end) + to_wall});
 }
 
+/// Returns a word as a shell takes it.
+std::string shell_word(const std::string &text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos)
+    return text;
+  std::string word = "'";
+  for (const char letter : text)
+    word += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return word + "'";
+}
+
 } // namespace
+
+std::string command_words(const std::string &trace, const CutArguments &arguments) {
+  std::string words = shell_word(trace);
+  const auto add = [&](const char *option, const std::string &text) {
+    if (!text.empty())
+      words += ' ' + std::string(option) + ' ' + shell_word(text);
+  };
+  add("--from", arguments.from.text);
+  add("--to", arguments.to.text);
+  add("--pid", fmt::format("{}", fmt::join(arguments.cut.pids, ",")));
+  add("--tid", fmt::format("{}", fmt::join(arguments.cut.tids, ",")));
+  add("--comm", fmt::format("{}", fmt::join(arguments.cut.comms, ",")));
+  return words;
+}
 
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(

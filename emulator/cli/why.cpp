@@ -86,8 +86,13 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
       arguments.all_threads ? arguments.cut : cut_to_program(arguments.cut, about, catalog);
   const Stacks stacks(catalog, sink);
   const Explanation explanation = explain(*source, cut, started_threads(catalog), &stacks);
-  const WhyInput input{arguments.trace, about,       source->catalog(),
-                       stacks,          explanation, path ? &*path : nullptr};
+  const WhyInput input{arguments.trace,
+                       about,
+                       source->catalog(),
+                       stacks,
+                       explanation,
+                       path ? &*path : nullptr,
+                       "ovnitrace why " + command_words(arguments.trace, arguments.given_cut)};
   if (arguments.json)
     write_why_json(input, [&](std::string_view text) { out.write(text); });
   else

@@ -57,18 +57,19 @@ constexpr AdviceRule kRules[] = {
      },
      [](const AdviceFacts &facts) {
        return fmt::format(
-           "{} waited {} behind {}. Try to move that program to other CPUs (taskset), "
-           "or to give it a smaller share (nice, or the weight of its cgroup).",
-           facts.name, human_duration(facts.behind_other), facts.other);
+           "{} waited {} behind {}. Try to move that program to other CPUs (taskset), or to {}.",
+           facts.name, human_duration(facts.behind_other), facts.other,
+           facts.other_real_time ? "take its real-time priority away (chrt --other 0)"
+                                 : "give it a smaller share (nice, or the weight of its cgroup)");
      }},
     {"own threads",
      [](const AdviceFacts &facts) {
        return where(facts.woken_by_own * 2 >= facts.blocked, facts.woken_by_own);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try `ovnitrace why --critical-path`: its threads waited {} for each "
-                          "other, and the critical path shows for which.",
-                          human_duration(facts.woken_by_own));
+       return fmt::format("Try `{} --critical-path`: its threads waited {} for each other, and the "
+                          "critical path shows for which.",
+                          facts.command, human_duration(facts.woken_by_own));
      },
      true},
 };

@@ -16,6 +16,8 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; ///< lower priorities are real time
+
 bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
 }
@@ -33,6 +35,7 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
       gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()) {
   all_.threads.resize(catalog.threads.size());
+  all_.real_time.resize(catalog.threads.size());
 }
 
 /// Returns the device, if one is known. Only in task context did the running thread make the
@@ -59,6 +62,12 @@ void Explainer::on_event(const Event &event, const System &system) {
   served_.event(event);
   locks_.event(event);
   switch (event.kind) {
+  case FTrace_EVT_task_dispatch:
+    if (event.thread != kNone) {
+      const uint32_t priority = added_par2(event) & FTRACE_PRIO_MASK;
+      all_.real_time[event.thread] = priority && priority < kFirstNice;
+    }
+    return;
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
     now_.next = Culprit::of(event.next());

@@ -97,6 +97,8 @@ struct ThreadTime {
 
   /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
+  /// Returns whether the thread slept all the time, as the main process of a server does.
+  bool only_slept() const { return blocked && !running && !waiting && unknown <= life() / 100; }
   /// Adds the times that tables of groups show.
   void add(const ThreadTime &other) {
     running += other.running;
@@ -163,6 +165,8 @@ struct Explanation {
   static constexpr size_t kMostLines = 10;  ///< of blocks, and of waits in text
   std::vector<LongWait> longest_waits = {}, longest_blocks = {}; ///< the longest first
   std::vector<LongWait> idle_waits = {}; ///< with most IdleTimes::total() first
+  /// By thread: whether it got a CPU last with a real-time priority, as far as the trace says.
+  std::vector<uint8_t> real_time = {};
 };
 
 } // namespace ovnitrace

@@ -34,7 +34,7 @@ public:
     out.member("trace", input_.path);
     out.member("from_ns", why_.range.from - catalog_.begin);
     out.member("duration_ns", why_.range.to - why_.range.from);
-    const Answer answer = answer_of(input_.info, catalog_, why_);
+    const Answer answer = answer_of(input_.info, catalog_, why_, input_.command);
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
     out.member("covered_ns", why_.covered);
     put_threads(out);

@@ -3,6 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/blocked_at.h"
@@ -82,10 +83,7 @@ public:
   Sentences(const WhyInput &input, const Subject &subject)
       : input_(input), subject_(subject), several_(subject.programs > 1),
         counts_(input.why.threads.size()) {
-    const auto sleeps = [&](uint32_t thread) {
-      const ThreadTime &time = input.why.threads[thread];
-      return time.blocked && !time.running && !time.waiting && time.unknown <= time.life() / 100;
-    };
+    const auto sleeps = [&](uint32_t thread) { return input.why.threads[thread].only_slept(); };
     const bool all = std::all_of(subject.threads.begin(), subject.threads.end(), sleeps);
     for (const uint32_t thread : subject.threads) {
       if (!all && sleeps(thread)) { // as the main process of a server
@@ -281,9 +279,15 @@ std::string no_thread(const Catalog &catalog) {
              : "No region of --control started, so nothing was recorded: " + chains + ".";
 }
 
+struct Other {
+  Part part;
+  bool real_time = false; ///< at least half of the time
+};
+
 /// Returns the other program that had CPUs longest, by name.
-Part largest_other(const Catalog &catalog, const Explanation &why) {
+Other largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
+  std::map<std::string, uint64_t> real_time;
   std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
     if (sum.kind == WaitKind::throttling) // whoever ran then, no CPU would have helped
@@ -294,26 +298,30 @@ Part largest_other(const Catalog &catalog, const Explanation &why) {
       continue;
     const std::string name = name_of(catalog, sum.holder, host);
     parts.add(name, sum.ns);
+    if (traced && why.real_time[sum.holder.number()])
+      real_time[name] += sum.ns;
     tids[name].emplace(host,
                        traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
   }
   Part part = parts.largest();
+  const bool is_real_time = part.ns && real_time[part.text] * 2 >= part.ns;
   part.text = tids[part.text].size() == 1
                   ? name_and_number(part.text, "thread", tids[part.text].begin()->second)
                   : name_or_none(part.text);
-  return part;
+  return {part, is_real_time};
 }
 
 } // namespace
 
 AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
                          const std::string &name) {
-  const Part other = largest_other(catalog, why);
+  const Other other = largest_other(catalog, why);
   AdviceFacts facts{.name = name,
                     .length = why.recorded,
-                    .cpus = cpu_count(info, catalog),
-                    .behind_other = other.ns,
-                    .other = other.text,
+                    .cpus = chose_cpus(info) ? 0 : cpu_count(info, catalog),
+                    .behind_other = other.part.ns,
+                    .other = other.part.text,
+                    .other_real_time = other.real_time,
                     .woken_by_threads = why.preempted_wakers.woken,
                     .behind_preempted = why.preempted_wakers.blocked,
                     .preempted_ns = why.preempted_wakers.most_preempted};
@@ -338,7 +346,8 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   return facts;
 }
 
-Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why) {
+Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
+                 const std::string &command) {
   NoDiagnostics silent;
   const Stacks none(Catalog(), silent); // sentences name no functions
   const std::string path;
@@ -347,8 +356,11 @@ Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanatio
   if (subject.threads.empty())
     return {no_thread(catalog), {}};
   Answer answer{.sentences = Sentences(input, subject).text()};
-  if (!subject.is_machine) // nobody owns all programs of a machine
-    answer.advice = advice(advice_facts(info, catalog, why, subject.name));
+  if (!subject.is_machine) { // nobody owns all programs of a machine
+    AdviceFacts facts = advice_facts(info, catalog, why, subject.name);
+    facts.command = command;
+    answer.advice = advice(facts);
+  }
   return answer;
 }
 

@@ -15,7 +15,9 @@ namespace ovnitrace {
 /// Returns the answer for the threads and the range of `why`. Percentages are of the lives of all
 /// its threads together. If these are all threads of a machine, percentages are of the time of its
 /// CPUs.
-Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why);
+/// `command`: prints this explanation, for the advice.
+Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
+                 const std::string &command = "ovnitrace why");
 
 /// Returns the input of the rules of advice. `name`: of the program.
 AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,

@@ -2,6 +2,7 @@
 #include "emulator/base/comma_list.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
@@ -116,7 +117,8 @@ std::string option_lines(const WhyInput &input) {
       by_interrupts += block.ns;
   const auto is_long = [](uint64_t ns, uint64_t of) { return ns >= 10'000'000 && ns >= of / 10; };
   std::string text;
-  if (!idle_known && lacks(input.info, "power") && !input.info.all_threads &&
+  const bool no_power = lacks(input.info, "power"), some_cpus = chose_cpus(input.info);
+  if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
       is_long(sum.waiting, sum.running + sum.waiting))
     text +=
         fmt::format("Not known: whether a CPU was idle while threads waited. Record with -a {}.\n",
@@ -183,7 +185,8 @@ std::string lock_table(const WhyInput &input, const WhyOptions &options) {
 
 std::string why_text(const WhyInput &input, const WhyOptions &options) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
-  std::string text = answer_text(answer_of(input.info, input.catalog, input.why), options.columns);
+  std::string text =
+      answer_text(answer_of(input.info, input.catalog, input.why, input.command), options.columns);
   if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);

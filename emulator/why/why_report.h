@@ -24,6 +24,8 @@ struct WhyInput {
   const Stacks &stacks;
   const Explanation &why;
   CriticalPath *critical_path = nullptr; ///< shown in the JSON too, if not null
+  /// The command that explains the same threads and times, for the advice.
+  const std::string command = "ovnitrace why";
 };
 
 /// What a line of the table of threads is about.

@@ -102,6 +102,16 @@ TEST(Advice, AnotherProgramThatHadTheCpus) {
   EXPECT_EQ(advice(facts), "") << "less than half of the waiting";
 }
 
+TEST(Advice, ANiceValueIsNoAdviceForARealTimePriority) {
+  AdviceFacts facts = usual();
+  facts.other = "burst (7)";
+  facts.behind_other = 150 * kMs;
+  facts.other_real_time = true;
+  EXPECT_EQ(advice(facts),
+            "app waited 150.0 ms behind burst (7). Try to move that program to other CPUs "
+            "(taskset), or to take its real-time priority away (chrt --other 0).");
+}
+
 TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   AdviceFacts facts = usual();
   facts.throttled = 70 * kMs;
@@ -126,6 +136,8 @@ TEST(Advice, TheCriticalPathIsTheLastResort) {
   EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
   facts.throttled = 59 * kMs;
   EXPECT_EQ(advice(facts), path);
+  facts.command = "ovnitrace why run1 --comm 'redis*'";
+  EXPECT_EQ(advice(facts).find("Try `ovnitrace why run1 --comm 'redis*' --critical-path`: "), 0u);
 }
 
 TEST(Advice, EachRuleIsInTheManual) {

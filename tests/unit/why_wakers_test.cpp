@@ -273,9 +273,7 @@ TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
     EXPECT_EQ(text.find("Record with -a or --filter +power.") != text.npos, families == "sched");
     info.filters = {"--cpu 0"};
     const std::string filtered = why_text(input());
-    EXPECT_EQ(filtered.find("Record with -a and without filters.") != text.npos,
-              families == "sched")
-        << filtered;
+    EXPECT_NE(filtered.find("Record with -a and without filters."), text.npos) << filtered;
   }
 }
 
