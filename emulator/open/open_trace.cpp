@@ -44,11 +44,24 @@ std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSi
   return ovni::open_ovni_trace(inputs[0].path, "", sink);
 }
 
+/// Warns that a file is only a part of a trace: of one CPU, who ran on the others is not known.
+void warn_of_single_cpu(const std::string &path, DiagnosticSink &sink) {
+  const std::filesystem::path file(path);
+  const std::string directory = file.has_parent_path() ? file.parent_path().string() : ".";
+  if (std::filesystem::exists(file.parent_path() / "trace.json") && is_trace_dir(directory))
+    sink.report({.file = path,
+                 .what = "is only what one CPU recorded: name the directory, " + directory +
+                         ", to read the whole trace",
+                 .harmless = true});
+}
+
 std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink,
                                               uint64_t /*from*/) {
   std::vector<std::string> paths;
-  for (const TraceInput &input : inputs)
+  for (const TraceInput &input : inputs) {
     paths.push_back(input.path);
+    warn_of_single_cpu(input.path, sink);
+  }
   return shark::open_shark_files(paths, sink);
 }
 

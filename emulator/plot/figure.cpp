@@ -6,6 +6,8 @@
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -137,7 +139,8 @@ std::string title_of(const std::string &path, const TraceInfo &info) {
   for (const std::string &argument : info.command) // the program without its directory
     title += title.empty() ? argument.substr(argument.rfind('/') + 1) : " " + argument;
   if (title.empty() && info.attached_pids.empty() && !info.tracer.empty())
-    title = "The whole machine";
+    title = info.filters.empty() ? "The whole machine"
+                                 : fmt::format("{}", fmt::join(info.filters, ", "));
   return short_line(title.empty() ? path : title, kMostTitle);
 }
 

@@ -77,6 +77,8 @@ std::string asked(const TraceInfo &info) {
 
 /// Returns which threads were traced: of a program, of running processes, or of the whole machine.
 std::string target(const TraceInfo &info) {
+  if (info.attached_pids.empty() && info.command.empty() && !info.filters.empty())
+    return "threads of the machine that pass the filters";
   if (info.attached_pids.empty())
     return info.all_threads || (info.command.empty() && !info.tracer.empty()) ? "the whole machine"
                                                                               : "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/input/command_lines.h"
 #include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"
@@ -207,6 +208,8 @@ private:
                      human_percent(cpu.unknown, length),
                      human_count(cpu.switches),
                      lost_text(cpu.lost, cpu.lost_more, human_count(cpu.lost))};
+      if (!records_cpu(input_.info, catalog_.cpus[i].index))
+        std::fill(row.begin() + 1, row.end(), "-");
       if (interrupts)
         row.push_back(human_duration(cpu.interrupts));
       if (stolen && cpu.stolen_known)
