@@ -33,9 +33,11 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
       shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
       woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
-      gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()) {
+      gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()),
+      hit_(catalog, all_.range) {
   all_.threads.resize(catalog.threads.size());
   all_.real_time.resize(catalog.threads.size());
+  all_.hit_time = hit_.time();
 }
 
 /// Returns the device, if one is known. Only in task context did the running thread make the
@@ -211,6 +213,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   const Culprit by = kind == WaitKind::wakeup ? woken.waker : Culprit::of(slice.next);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
+  if (whole && kind != WaitKind::throttling)
+    tail_.add(slice.length(), open);
   if (slice.starts && kind == WaitKind::wakeup) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
     wakes.count++;
@@ -229,7 +233,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   last_idle_[slice.thread] = idle.causes;
   const bool is_long = longest_waits_.wants(slice.length());
   const bool is_idle = idle_waits_.wants(idle.causes.total());
-  if (is_long || is_idle) {
+  const bool is_hit = hit_.takes(slice, false);
+  if (is_long || is_idle || is_hit) {
     LongWait wait = {.thread = slice.thread,
                      .start = slice.start,
                      .end = slice.end,
@@ -245,6 +250,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
       longest_waits_.add(wait);
     if (is_idle)
       idle_waits_.add(wait);
+    if (is_hit)
+      all_.hit = {wait};
   }
   open.clear();
 }
@@ -290,15 +297,23 @@ void Explainer::end_block(const Slice &slice) {
         call_name(catalog_, slice.thread, slice.call) == "futex")
       preempted_.block(slice, waker.number());
   }
+  const bool is_hit = hit_.takes(slice, true);
+  if (!is_hit && !longest_blocks_.wants(slice.length()))
+    return;
+  const LongWait long_block = {.thread = slice.thread,
+                               .start = slice.start,
+                               .end = slice.end,
+                               .block = block,
+                               .stack = stack,
+                               .by = waker,
+                               .starts = slice.starts,
+                               .ends = slice.ends};
   if (longest_blocks_.wants(slice.length()))
-    longest_blocks_.add({.thread = slice.thread,
-                         .start = slice.start,
-                         .end = slice.end,
-                         .block = block,
-                         .stack = stack,
-                         .by = waker,
-                         .starts = slice.starts,
-                         .ends = slice.ends});
+    longest_blocks_.add(long_block);
+  if (is_hit) {
+    all_.hit = {long_block};
+    all_.hit_is_block = true;
+  }
 }
 
 void Explainer::add_waits() {
@@ -357,6 +372,7 @@ Explanation Explainer::finish() {
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();
   all_.idle_waits = idle_waits_.take();
+  all_.tail = tail_.take(holders_);
   return std::move(all_);
 }
 

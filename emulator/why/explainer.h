@@ -14,6 +14,8 @@
 #include "emulator/why/longest.h"
 #include "emulator/why/open_wait.h"
 #include "emulator/why/preempted_wakers.h"
+#include "emulator/why/tail_waits.h"
+#include "emulator/why/trigger_hit.h"
 #include "emulator/why/wait_times.h"
 
 #include <map>
@@ -104,6 +106,8 @@ private:
   Longest idle_waits_{Explanation::kMostLines,
                       [](const LongWait &wait) { return wait.idle.causes.total(); }};
   std::vector<IdleTimes> last_idle_; ///< by thread: of its last wait
+  TailWaits tail_;
+  TriggerHit hit_;
 };
 
 /// Explains a whole trace, without the waits of `programs` for their start (see Explainer). Throws

@@ -142,6 +142,14 @@ struct LongWait {
   uint64_t length() const { return end - start; }
 };
 
+/// Who held the CPUs during the slowest waits.
+struct TailSums {
+  uint64_t count = 0, all = 0;    ///< these waits, and all
+  uint64_t shortest = UINT64_MAX; ///< ns, of these waits
+  /// With their ns: most time first, unknown ones last.
+  std::vector<std::pair<Culprit, uint64_t>> holders = {};
+};
+
 struct Explanation {
   TimeRange range = {};
   uint64_t recorded = 0;      ///< ns of the range; with --control: in which a region was open
@@ -165,6 +173,10 @@ struct Explanation {
   static constexpr size_t kMostLines = 10;  ///< of blocks, and of waits in text
   std::vector<LongWait> longest_waits = {}, longest_blocks = {}; ///< the longest first
   std::vector<LongWait> idle_waits = {}; ///< with most IdleTimes::total() first
+  TailSums tail = {};                    ///< of the slowest 1 %; empty if there are few waits
+  std::vector<LongWait> hit = {};        ///< the wait or block that hit a --trigger, if any
+  bool hit_is_block = false;
+  uint64_t hit_time = 0; ///< on the clock of the trace
   /// By thread: whether it got a CPU last with a real-time priority, as far as the trace says.
   std::vector<uint8_t> real_time = {};
 };

@@ -36,10 +36,13 @@ public:
     out.member("duration_ns", why_.range.to - why_.range.from);
     const Answer answer = answer_of(input_.info, catalog_, why_, input_.command);
     out.member("answer", Json{{"sentences", answer.sentences}, {"advice", answer.advice}});
+    const Json hit = long_waits(why_.hit, !why_.hit_is_block);
+    out.member("hit", hit.empty() ? Json() : hit[0]);
     out.member("covered_ns", why_.covered);
     put_threads(out);
     out.member("cgroups", cgroups());
     out.member("causes", causes());
+    out.member("slowest_waits", slowest());
     out.member("waits", long_waits(why_.longest_waits, true));
     out.member("idle_waits", long_waits(why_.idle_waits, true));
     out.member("blocks", long_waits(why_.longest_blocks, false));
@@ -206,6 +209,20 @@ private:
     for (const auto &[block, of] : why_.block_lengths)
       all.push_back(lengths("blocked", block_name(input_, block), of));
     return all;
+  }
+
+  Json slowest() const {
+    const TailSums &tail = why_.tail;
+    if (!tail.count)
+      return Json();
+    Json holders = Json::array();
+    for (const auto &[holder, ns] : tail.holders)
+      holders.push_back(
+          {{"holder_tid", tid(holder)}, {"holder", name_of(catalog_, holder, 0)}, {"ns", ns}});
+    return {{"count", tail.count},
+            {"of", tail.all},
+            {"shortest_ns", tail.shortest},
+            {"holders", std::move(holders)}};
   }
 
   Json long_waits(const std::vector<LongWait> &longest, bool waits) const {

@@ -10,7 +10,9 @@
 #include "emulator/why/cause_names.h"
 #include "emulator/why/group_waits.h"
 #include "emulator/why/locks.h"
+#include "emulator/why/opening_lines.h"
 #include "emulator/why/sentences.h"
+#include "emulator/why/subject.h"
 #include "emulator/why/time_tree.h"
 #include "emulator/why/times_table.h"
 #include "emulator/why/wait_lines.h"
@@ -47,10 +49,12 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
   if (input.why.range.from > input.catalog.begin)
     text += " from " + human_duration(input.why.range.from - input.catalog.begin) + " on";
-  uint64_t lives = 0, outside = 0;
+  uint64_t lives = 0, outside = 0, awake = 0;
   for (uint32_t t : threads) {
-    lives += input.why.threads[t].life();
-    outside += input.why.threads[t].outside;
+    const ThreadTime &time = input.why.threads[t];
+    lives += time.life();
+    awake += time.only_slept() ? 0 : time.life();
+    outside += time.outside;
   }
   if (outside)
     text += fmt::format("; 100 % is {} time in the regions of --control, {}",
@@ -59,6 +63,9 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
     text += "; 100 % is the sum of their lives, " + human_duration(lives);
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);
+  if (awake && awake < lives && !subject_of(input.info, input.catalog, input.why).is_machine)
+    text += "\n(in the sentences above: without threads that slept all the time, " +
+            human_duration(awake) + ")";
   return text + "\n\n";
 }
 
@@ -120,9 +127,10 @@ std::string option_lines(const WhyInput &input) {
   const bool no_power = lacks(input.info, "power"), some_cpus = chose_cpus(input.info);
   if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
       is_long(sum.waiting, sum.running + sum.waiting))
-    text +=
-        fmt::format("Not known: whether a CPU was idle while threads waited. Record with -a {}.\n",
-                    input.info.filters.empty() ? "or --filter +power" : "and without filters");
+    text += fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.\n",
+                        some_cpus                   ? "all CPUs, with -a or --filter +power"
+                        : input.info.filters.empty() ? "with -a or --filter +power"
+                                                     : "with --filter +power");
   if (lacks(input.info, "irq") && is_long(by_interrupts, sum.blocked))
     text += "Not known: which interrupts woke threads. Record with --filter +irq.\n";
   return text.empty() ? text : '\n' + text;
@@ -185,7 +193,10 @@ std::string lock_table(const WhyInput &input, const WhyOptions &options) {
 
 std::string why_text(const WhyInput &input, const WhyOptions &options) {
   const std::vector<uint32_t> threads = shown_threads(input.why);
-  std::string text =
+  std::string text = hit_line(input);
+  if (!text.empty())
+    text = wrapped(text, options.columns) + "\n\n";
+  text +=
       answer_text(answer_of(input.info, input.catalog, input.why, input.command), options.columns);
   if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
@@ -197,6 +208,8 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
           lengths_text(tree, most_of(options, kMostCauses), options.columns);
       !lengths.empty())
     text += '\n' + lengths;
+  if (const std::string line = tail_line(input); !line.empty())
+    text += '\n' + wrapped(line, options.columns) + '\n';
   if (options.by == WhyBy::cgroup)
     text += '\n' + group_table(input, options);
   else if (threads.size() > 1 || options.sort == "latency")

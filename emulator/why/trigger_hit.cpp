@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "emulator/why/trigger_hit.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace ovnitrace {
+
+namespace {
+
+constexpr std::string_view kBlocked = "blocked ";
+constexpr std::string_view kHitRules[] = {"latency ", "preempted ", "idle-while-waiting ", kBlocked};
+
+/// Returns the thread of "latency 7.200 ms of redis-server(4711)"; kNone for another text.
+uint32_t tid_of_hit(std::string_view text) {
+  if (std::none_of(std::begin(kHitRules), std::end(kHitRules),
+                   [&](std::string_view rule) { return text.starts_with(rule); }))
+    return kNone;
+  const size_t open = text.rfind('(');
+  uint32_t tid = 0;
+  if (open == text.npos || text.find(" of ") > open)
+    return kNone;
+  const char *const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data() + open + 1, end, tid);
+  return error == std::errc() && at != end && *at == ')' ? tid : kNone;
+}
+
+} // namespace
+
+TriggerHit::TriggerHit(const Catalog &catalog, TimeRange range) : catalog_(catalog) {
+  for (const HostInfo &host : catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (const uint32_t tid = tid_of_hit(mark.text);
+          tid != kNone && mark.time_ns >= std::max(range.from, time_) && mark.time_ns <= range.to) {
+        tid_ = tid;
+        time_ = mark.time_ns;
+        is_block_ = mark.text.starts_with(kBlocked);
+      }
+}
+
+bool TriggerHit::takes(const Slice &slice, bool is_block) {
+  if (tid_ == kNone || is_block != is_block_ || catalog_.threads[slice.thread].tid != tid_)
+    return false;
+  const uint64_t off = slice.end > time_ ? slice.end - time_ : time_ - slice.end;
+  if (off >= nearest_)
+    return false;
+  nearest_ = off;
+  return true;
+}
+
+} // namespace ovnitrace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace why`: the wait that hit a --trigger, the slowest waits, and what a capture of some
+// CPUs does not know.
+#include "emulator/summary/report.h"
+#include "emulator/why/answered_summary.h"
+#include "emulator/why/opening_lines.h"
+#include "tests/unit/support/why_rig.h"
+
+#include <fmt/format.h>
+
+namespace ovnitrace {
+namespace {
+
+using nlohmann::json;
+using test::kFutex;
+using test::kMs;
+
+class WhyOpening : public test::WhyRig {
+protected:
+  /// Lets worker (11) wait behind hog (22) for 40 ms, between waits behind batch (33) of 1 ms each.
+  void waits(uint32_t hog_priority = 0) {
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "worker").id(2, 22, 22, "hog");
+    cpu.id(3, 33, 33, "batch").dispatch(1);
+    for (uint64_t n = 0; n < 199; n++) {
+      const uint64_t time = kMs + n * 2 * kMs;
+      cpu.at(time).epilogue(1, 33).dispatch(3).at(time + kMs).sleep(3, 11).dispatch(1);
+      cpu.at(time + kMs + 1000).activate(3, 0, FTRACE_WAKER_HARDIRQ);
+    }
+    cpu.at(500 * kMs).epilogue(1, 22).dispatch(2, hog_priority).at(540 * kMs).sleep(2, 11);
+    cpu.dispatch(1).at(600 * kMs).stop();
+  }
+  static Cut worker() {
+    Cut cut;
+    cut.tids = {11};
+    return cut;
+  }
+};
+
+TEST_F(WhyOpening, TheSlowestWaitsNameTheirOwnHolders) {
+  waits();
+  explain_all(worker());
+  EXPECT_EQ(tail_line(input()), "The slowest 0.5 % of the waits (1 wait, 40.00 ms or longer): "
+                                "behind hog 40.00 ms.");
+  const json slowest = report()["slowest_waits"];
+  EXPECT_EQ(slowest["count"], 1);
+  EXPECT_EQ(slowest["of"], 200);
+  EXPECT_EQ(slowest["holders"][0]["holder_tid"], 22);
+  EXPECT_NE(why_text(input()).find("\nThe slowest "), std::string::npos);
+}
+
+TEST_F(WhyOpening, FewWaitsHaveNoSlowestOnes) {
+  waits();
+  Cut cut = worker();
+  cut.from = 400 * kMs;
+  explain_all(cut);
+  EXPECT_EQ(tail_line(input()), "");
+  EXPECT_EQ(report()["slowest_waits"], json());
+}
+
+TEST_F(WhyOpening, TheWaitThatHitATriggerComesFirst) {
+  const auto with_mark = [&](const char *text, uint64_t time) {
+    trace.json(fmt::format(R"({{"version": 1, "machine": "x86_64", "all_threads": true,
+                               "marks": [{{"time_ns": 7, "text": "ready"}},
+                                         {{"time_ns": {}, "text": "{}"}}]}})",
+                           time, text));
+  };
+  waits();
+  with_mark("latency 1.000 ms of worker(11)", 202 * kMs + 3000);
+  explain_all();
+  const std::string line = "The trigger hit: worker (11) waited 1.000 ms for CPU 0 from "
+                           "0.201000 s: preempted by batch (33), which ran there.";
+  EXPECT_EQ(hit_line(input()), line);
+  EXPECT_EQ(why_text(input(), {.columns = 200}).find(line), 0u);
+  EXPECT_EQ(report()["hit"]["start_ns"], 201 * kMs);
+  EXPECT_EQ(report()["hit"]["holders"][0]["holder_tid"], 33);
+  for (const char *other : {"latency 1.000 ms of other(12)", "blocked 1.000 ms of worker(11)",
+                            "latency of nobody", "latency 1 ms of a(11x"}) {
+    with_mark(other, 202 * kMs + 3000);
+    explain_all();
+    EXPECT_EQ(hit_line(input()), "") << other;
+    EXPECT_EQ(report()["hit"], json()) << other;
+  }
+}
+
+TEST_F(WhyOpening, TheBlockThatHitATriggerComesFirst) {
+  trace.json(R"-({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "marks": [{"time_ns": 30000000, "text": "blocked 20.00 ms of a(b)(11)"}]})-");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a(b)").dispatch(1);
+  block(cpu.at(10 * kMs), 1, kFutex).at(30 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1);
+  block(cpu.at(31 * kMs), 1, kFutex).at(90 * kMs).stop();
+  explain_all();
+  EXPECT_EQ(hit_line(input()).find("The trigger hit: a(b) (11) was blocked 20.00 ms from "), 0u);
+}
+
+TEST_F(WhyOpening, AHolderWithARealTimePriorityIsSeen) {
+  for (const uint32_t priority : {89u, 120u}) {
+    waits(FTRACE_PRIO_BIAS + priority);
+    Cut cut = worker();
+    cut.from = 450 * kMs;
+    explain_all(cut);
+    const std::string advice = report()["answer"]["advice"];
+    EXPECT_EQ(advice.find("real-time priority") != advice.npos, priority < 100) << advice;
+    trace = test::TraceBuilder(dir.path());
+  }
+}
+
+TEST_F(WhyOpening, ThreadsThatSleptAllTheTimeAreLeftOutOnlyAbove) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "filters": ["--comm app"], "tracer": "1"})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 12, 11, "app").dispatch(1);
+  cpu.snapshot(2, 2, 0, FTRACE_OFFCPU_SLEEP).at(100 * kMs).stop();
+  explain_all();
+  ASSERT_TRUE(why.threads[1].only_slept() || why.threads[0].only_slept());
+  EXPECT_NE(why_text(input()).find("100 % is the sum of their lives, 200.0 ms\n(in the sentences "
+                                   "above: without threads that slept all the time, 100.0 ms)\n"),
+            std::string::npos)
+      << why_text(input());
+}
+
+TEST_F(WhyOpening, ACaptureOfSomeCpusDoesNotCountTheOthers) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "tracer": "1", "filters": ["--cpu 1,3-4"],
+                 "families": "sched, power", "cpu_holders": true})");
+  trace.cpu(0).at(0).start().at(100 * kMs).stop();
+  auto &cpu = trace.cpu(1).at(0).start().id(1, 11, 11, "a").id(2, 12, 11, "b").id(3, 13, 11, "c");
+  cpu.dispatch(1);
+  for (const uint16_t thread : {2, 3})
+    cpu.activate(thread, 0, FTRACE_WAKER_HARDIRQ);
+  cpu.at(50 * kMs).epilogue(1, 12).dispatch(2).at(100 * kMs).stop();
+  explain_all();
+  EXPECT_EQ(report()["answer"]["advice"], "") << "how many CPUs these threads may use is not known";
+  EXPECT_NE(why_text(input()).find("Record all CPUs, with"), std::string::npos) << why_text(input());
+  source = open_trace({{dir.path()}}, sink);
+  const AnsweredSummary of = summarize_and_answer(*source, info, {}, nullptr);
+  const std::string text = text_report({path, info, source->catalog(), of.summary});
+  EXPECT_NE(text.find("CPU 0         -"), std::string::npos) << text;
+  EXPECT_NE(text.find("threads of the machine that pass the filters"), std::string::npos) << text;
+}
+
+TEST_F(WhyOpening, AFileOfOneCpuIsOnlyAPart) {
+  waits();
+  trace.write();
+  open_trace({{dir.path()}}, sink);
+  EXPECT_TRUE(sink.reported.empty());
+  open_trace({{trace.file(0)}}, sink);
+  ASSERT_FALSE(sink.reported.empty());
+  EXPECT_NE(sink.reported[0].what.find("name the directory, " + dir.path()), std::string::npos);
+}
+
+} // namespace
+} // namespace ovnitrace
