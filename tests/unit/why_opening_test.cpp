@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why`: the wait that hit a --trigger, the slowest waits, and what a capture of some
 // CPUs does not know.
+#include "emulator/cli/cut_options.h"
 #include "emulator/summary/report.h"
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/opening_lines.h"
@@ -143,6 +144,18 @@ TEST_F(WhyOpening, AFileOfOneCpuIsOnlyAPart) {
   open_trace({{trace.file(0)}}, sink);
   ASSERT_FALSE(sink.reported.empty());
   EXPECT_NE(sink.reported[0].what.find("name the directory, " + dir.path()), std::string::npos);
+}
+
+TEST(CommandWords, ChooseTheSamePartInAShell) {
+  CutArguments arguments;
+  EXPECT_EQ(command_words("/tmp/run-1", arguments), "/tmp/run-1");
+  ASSERT_TRUE(parse_trace_time("mark:a b", arguments.from));
+  ASSERT_TRUE(parse_trace_time("1.5s", arguments.to));
+  arguments.cut.pids = {7};
+  arguments.cut.tids = {1, 2};
+  arguments.cut.comms = {"redis*", "it's"};
+  EXPECT_EQ(command_words("run 1", arguments),
+            "'run 1' --from 'mark:a b' --to 1.5s --pid 7 --tid 1,2 --comm 'redis*,it'\\''s'");
 }
 
 } // namespace
