@@ -128,7 +128,8 @@ std::string option_lines(const WhyInput &input) {
   if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
       is_long(sum.waiting, sum.running + sum.waiting))
     text += fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.\n",
-                        some_cpus                   ? "all CPUs, with -a or --filter +power"
+                        !no_power                    ? "all CPUs"
+                        : some_cpus                  ? "all CPUs, with -a or --filter +power"
                         : input.info.filters.empty() ? "with -a or --filter +power"
                                                      : "with --filter +power");
   if (lacks(input.info, "irq") && is_long(by_interrupts, sum.blocked))

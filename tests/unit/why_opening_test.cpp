@@ -128,7 +128,7 @@ TEST_F(WhyOpening, ACaptureOfSomeCpusDoesNotCountTheOthers) {
   cpu.at(50 * kMs).epilogue(1, 12).dispatch(2).at(100 * kMs).stop();
   explain_all();
   EXPECT_EQ(report()["answer"]["advice"], "") << "how many CPUs these threads may use is not known";
-  EXPECT_NE(why_text(input()).find("Record all CPUs, with"), std::string::npos) << why_text(input());
+  EXPECT_NE(why_text(input()).find("Record all CPUs."), std::string::npos) << why_text(input());
   source = open_trace({{dir.path()}}, sink);
   const AnsweredSummary of = summarize_and_answer(*source, info, {}, nullptr);
   const std::string text = text_report({path, info, source->catalog(), of.summary});
