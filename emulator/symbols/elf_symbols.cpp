@@ -3,6 +3,7 @@
 
 #include "emulator/base/regular_file.h"
 #include "emulator/base/unique_fd.h"
+#include "emulator/symbols/code_ranges.h"
 #include "emulator/symbols/demangle.h"
 
 #include <dwarf.h>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace ovnitrace {
@@ -46,23 +48,19 @@ std::string text_or_empty(const char *text) {
 } // namespace
 
 struct ElfSymbols::Opened {
-  /// The code of a compilation unit.
-  struct Range {
-    Dwarf_Addr start, end;
-    Dwarf_Die unit;
-  };
-
   static const Dwfl_Callbacks kCallbacks;
   std::unique_ptr<Dwfl, EndDwfl> dwfl{dwfl_begin(&kCallbacks)};
   Dwfl_Module *module = nullptr;
   int debug = -1; ///< descriptor of the debug file, if it is known
   bool debug_only = false;
-  std::vector<Range> units; ///< by start; for files without .debug_aranges
+  CodeRanges units; ///< for files without .debug_aranges
   bool looked_for_units = false;
+  std::map<Dwarf_Off, CodeRanges> functions; ///< by unit
 
   bool report(const std::string &path, UniqueFd &&fd);
   bool unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &bias);
   void list_units();
+  const Dwarf_Die *function_at(Dwarf_Die unit, Dwarf_Addr address);
   CodePlace called_at(uint64_t address);
   std::vector<CodePlace> inlined_at(uint64_t address, CodePlace called);
 };
@@ -160,13 +158,9 @@ bool ElfSymbols::Opened::report(const std::string &path, UniqueFd &&fd) {
 void ElfSymbols::Opened::list_units() {
   looked_for_units = true;
   Dwarf_Addr bias = 0;
-  for (Dwarf_Die *unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));) {
-    Dwarf_Addr base, start, end;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;)
-      units.push_back({start + bias, end + bias, *unit});
-  }
-  std::sort(units.begin(), units.end(),
-            [](const Range &a, const Range &b) { return a.start < b.start; });
+  for (Dwarf_Die *unit = nullptr; (unit = dwfl_module_nextcu(module, unit, &bias));)
+    units.add(*unit, bias);
+  units.sort();
 }
 
 /// Lists the units. Compilers other than GCC write no .debug_aranges, without which elfutils finds
@@ -180,12 +174,10 @@ bool ElfSymbols::Opened::unit_at(uint64_t address, Dwarf_Die &unit, Dwarf_Addr &
     return false;
   if (!looked_for_units)
     list_units();
-  auto after = std::upper_bound(units.begin(), units.end(), address,
-                                [](uint64_t at, const Range &range) { return at < range.start; });
-  if (after == units.begin() || address >= std::prev(after)->end)
-    return false;
-  unit = std::prev(after)->unit;
-  return true;
+  const Dwarf_Die *found = units.find(address);
+  if (found)
+    unit = *found;
+  return found != nullptr;
 }
 
 /// Returns the function from the symbols, and the line.
@@ -225,55 +217,69 @@ uint64_t number_of(Dwarf_Die *die, unsigned kind) {
 
 namespace {
 
-/// Returns whether functions can be in a scope that has no code of its own, as those of Rust,
-/// Fortran and D are.
-bool is_named_scope(Dwarf_Die &scope) {
+/// Returns whether functions can be in a scope. Classes that are local to a function have theirs in
+/// this function, although their code is elsewhere. Lambdas are such classes.
+bool can_have_functions(Dwarf_Die &scope) {
   const int tag = dwarf_tag(&scope);
   return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_structure_type ||
-         tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type;
+         tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
+         tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
 }
 
-enum class Found { yes, no, damaged };
+/// Appends the code of the functions in `scope`, and in scopes in it of at most `depth`.
+void list_functions(Dwarf_Die scope, int depth, CodeRanges &functions) {
+  Dwarf_Die child;
+  for (int more = dwarf_child(&scope, &child); more == 0;) {
+    if (dwarf_tag(&child) == DW_TAG_subprogram)
+      functions.add(child);
+    if (depth > 0 && can_have_functions(child))
+      list_functions(child, depth - 1, functions);
+    Dwarf_Die next;
+    more = dwarf_siblingof(&child, &next);
+    child = next;
+  }
+}
 
-/// Finds the scope in `scope` that has the code at `address`. Looks into scopes of at most `depth`
-/// without code.
-Found find_inner(Dwarf_Die scope, Dwarf_Addr address, int depth, Dwarf_Die &inner) {
+/// Finds the scope in `scope` that has the code at `address`. Returns 0 if it is found, 1 if no
+/// scope has it, and -1 if the data is damaged.
+int find_inner(Dwarf_Die scope, Dwarf_Addr address, Dwarf_Die &inner) {
   int more = dwarf_child(&scope, &inner);
   while (more == 0 && dwarf_haspc(&inner, address) <= 0) {
-    if (Dwarf_Die found; depth > 0 && is_named_scope(inner))
-      if (const Found within = find_inner(inner, address, depth - 1, found); within != Found::no) {
-        inner = found;
-        return within;
-      }
     Dwarf_Die next;
     more = dwarf_siblingof(&inner, &next);
     inner = next;
   }
-  return more == 0 ? Found::yes : more > 0 ? Found::no : Found::damaged;
+  return more;
 }
 
-/// Collects the functions among the scopes around `address`, from the outermost inward. Returns
-/// false if they are nested too deep, or the data is damaged. (elfutils' own dwarf_getscopes() is
-/// recursive and can use up the stack.)
-bool find_functions(Dwarf_Die unit, Dwarf_Addr address, std::vector<Dwarf_Die> &functions) {
-  constexpr int kMostNamed = 32; ///< namespaces in each other
-  Dwarf_Die scope = unit;
+/// Appends the functions that are inlined into `function` at `address`, from the outermost inward.
+/// Returns false if they are nested too deep, or the data is damaged. (elfutils' own
+/// dwarf_getscopes() is recursive and can use up the stack.)
+bool find_inlined(Dwarf_Die function, Dwarf_Addr address, std::vector<Dwarf_Die> &functions) {
+  Dwarf_Die scope = function;
   for (int depth = 0; depth < kMostNested; depth++) {
     Dwarf_Die child;
-    const Found found = find_inner(scope, address, depth == 0 ? kMostNamed : 0, child);
-    if (found != Found::yes)
-      return found == Found::no;
+    if (const int none = find_inner(scope, address, child))
+      return none > 0;
     scope = child;
-    const int tag = dwarf_tag(&scope);
-    if (tag == DW_TAG_subprogram)
-      functions.clear(); // one inside another is a function of its own
-    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+    if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
       functions.push_back(scope);
   }
   return false;
 }
 
 } // namespace
+
+/// Returns the function that has the code at `address`; null if `unit` has none.
+const Dwarf_Die *ElfSymbols::Opened::function_at(Dwarf_Die unit, Dwarf_Addr address) {
+  constexpr int kMostScopes = 32; // in each other
+  const auto [known, added] = functions.try_emplace(dwarf_dieoffset(&unit));
+  if (added) {
+    list_functions(unit, kMostScopes, known->second);
+    known->second.sort();
+  }
+  return known->second.find(address);
+}
 
 /// Sets lines. `called` has the line in the innermost function. Each inlined function says where it
 /// was called, which is the line of the next one.
@@ -282,7 +288,9 @@ std::vector<CodePlace> ElfSymbols::Opened::inlined_at(uint64_t address, CodePlac
   std::vector<Dwarf_Die> functions;
   Dwarf_Die unit;
   Dwarf_Addr bias = 0;
-  if (!unit_at(address, unit, bias) || !find_functions(unit, address - bias, functions)) {
+  const Dwarf_Die *function =
+      unit_at(address, unit, bias) ? function_at(unit, address - bias) : nullptr;
+  if (!function || !find_inlined(*function, address - bias, functions)) {
     places.push_back(std::move(called));
     return places;
   }
@@ -290,21 +298,19 @@ std::vector<CodePlace> ElfSymbols::Opened::inlined_at(uint64_t address, CodePlac
   size_t file_count = 0;
   if (dwarf_getsrcfiles(&unit, &files, &file_count) != 0)
     files = nullptr;
-  for (auto function = functions.rbegin(); function != functions.rend(); ++function) {
-    if (dwarf_tag(&*function) == DW_TAG_subprogram) {
-      if (called.function.empty())
-        called.function = name_of_die(&*function);
-      break;
-    }
+  for (auto inlined = functions.rbegin(); inlined != functions.rend(); ++inlined) {
     if (int(places.size()) == kMostInlined)
       continue;
-    places.push_back({name_of_die(&*function), called.source, called.line});
-    const uint64_t file = number_of(&*function, DW_AT_call_file);
+    places.push_back({name_of_die(&*inlined), called.source, called.line});
+    const uint64_t file = number_of(&*inlined, DW_AT_call_file);
     called.source = files && file < file_count
                         ? text_or_empty(dwarf_filesrc(files, file, nullptr, nullptr))
                         : "";
-    called.line = called.source.empty() ? 0 : uint32_t(number_of(&*function, DW_AT_call_line));
+    called.line = called.source.empty() ? 0 : uint32_t(number_of(&*inlined, DW_AT_call_line));
   }
+  Dwarf_Die named = *function;
+  if (called.function.empty())
+    called.function = name_of_die(&named);
   places.push_back(std::move(called));
   return places;
 }

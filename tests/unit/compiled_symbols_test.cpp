@@ -74,6 +74,32 @@ TEST_F(CompiledSymbols, AnInlinedFunctionIsCalledAtALineOfTheOuterOne) {
   EXPECT_EQ(at(in_inner_), (Texts{"inner app.c:7", "outer app.c:12"}));
 }
 
+/// Compilers describe a lambda inside the function that has it, although its code is elsewhere.
+TEST_F(CompiledSymbols, AFunctionIsAlsoInlinedIntoALambda) {
+  std::ofstream(dir_ / "lambda.cpp") << R"(#include <cstdio>
+extern char in_inner[];
+static inline __attribute__((always_inline)) void inner() {
+  asm volatile("in_inner: nop");
+}
+int main() {
+  const auto lambda = [] { inner(); };
+  lambda();
+  printf("%p", (void *)in_inner);
+}
+)";
+  const std::string program = dir_ / "lambda";
+  ASSERT_EQ(std::system(("g++ -g -O0 -no-pie -o " + program + " " + (program + ".cpp") + " && " +
+                         program + " > " + dir_ / "place")
+                            .c_str()),
+            0);
+  uint64_t address = 0;
+  std::ifstream(dir_ / "place") >> std::hex >> address;
+  symbols_ = ElfSymbols::open(program, "");
+  ASSERT_TRUE(symbols_);
+  EXPECT_EQ(at(address),
+            (Texts{"inner lambda.cpp:4", "main::{lambda()#1}::operator() lambda.cpp:7"}));
+}
+
 TEST_F(CompiledSymbols, ComeFromTheFileWithTheBuildId) {
   EXPECT_EQ(symbols_->build_id(), "ab12cd34");
   EXPECT_TRUE(ElfSymbols::open(dir_ / "app", "ab12cd34"));
