@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <functional>
@@ -99,6 +100,35 @@ TEST_F(ElfBytes, AProbeIsInASegmentThatIsExecuted) {
   const auto found = read_elf_file(file(bytes_).get());
   EXPECT_TRUE(found->probes.empty());
   EXPECT_GE(found->not_understood, all);
+}
+
+/// A file can have a million probes that nothing can be done with: looking at each took seconds.
+TEST_F(ElfBytes, AFileMayNotHaveMoreProbesThanTheLimit) {
+  const auto probes_of = [&](size_t useless) {
+    std::ofstream(dir_ / "notes.s") << R"(
+.text
+probe: nop
+.macro note address
+  .long 8, 2f - 1f, 3
+  .asciz "stapsdt"
+1: .quad \address, 0, 0
+  .asciz "ovnitrace", "enable", ""
+  .balign 4
+2:
+.endm
+.section .note.stapsdt,"",@note
+.rept )" << useless << R"(
+  note 0
+.endr
+  note probe
+)";
+    const std::string made = dir_ / "notes.so";
+    const std::string build = "gcc -shared -nostdlib -o " + made + " " + dir_ / "notes.s";
+    EXPECT_EQ(std::system(build.c_str()), 0) << build;
+    return read_elf_file(open_regular(made).get())->probes.size();
+  };
+  EXPECT_EQ(probes_of(kMostProbes - 1), 1u);
+  EXPECT_EQ(probes_of(kMostProbes), 0u);
 }
 
 // The segment of the code starts where the first probe is, or one byte behind it; and it ends

@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMostSections =
     0xff00; // SHN_LORESERVE: no more without the extension, which no program needs
 constexpr size_t kMostSegments = 1024;
+constexpr size_t kMostCode = 64;                 // segments of code; programs have one or two
 constexpr uint64_t kMostSectionBytes = 64 << 20; // of those that we look into, together
 constexpr size_t kMostText = 4096;               // of a string of a note
 
@@ -45,14 +46,16 @@ public:
 private:
   void read_notes(Elf_Scn *section);
   void read_note(std::string_view body);
-  void read_interpreter();
+  void read_segments();
+  void read_interpreter(const GElf_Phdr &segment);
   Elf_Data *data_of(Elf_Scn *section);
-  std::optional<uint64_t> code_offset(uint64_t address);
+  std::optional<uint64_t> code_offset(uint64_t address) const;
   bool is_nop(uint64_t offset);
 
   const int fd_;
   Elf *const elf_;
   uint64_t bytes_left_ = kMostSectionBytes;
+  std::vector<GElf_Phdr> code_;
   ElfFile file_;
 };
 
@@ -69,18 +72,11 @@ Elf_Data *Reader::data_of(Elf_Scn *section) {
 }
 
 /// Returns where in the file the instruction of an address is, if it is one.
-std::optional<uint64_t> Reader::code_offset(uint64_t address) {
-  size_t count = 0;
-  if (elf_getphdrnum(elf_, &count) != 0)
-    return {};
-  for (size_t n = 0; n < std::min(count, kMostSegments); n++) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf_, int(n), &segment) && segment.p_type == PT_LOAD &&
-        (segment.p_flags & PF_X) && address >= segment.p_vaddr &&
-        address - segment.p_vaddr < segment.p_filesz &&
+std::optional<uint64_t> Reader::code_offset(uint64_t address) const {
+  for (const GElf_Phdr &segment : code_)
+    if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz &&
         segment.p_offset <= INT64_MAX - (address - segment.p_vaddr))
       return segment.p_offset + (address - segment.p_vaddr);
-  }
   return {};
 }
 
@@ -123,7 +119,7 @@ void Reader::read_note(std::string_view body) {
     probe.what.kind = name == "enable" ? USER_PROBE_ENABLE : USER_PROBE_DISABLE;
   else
     return;
-  good = good && file_.probes.size() < kMostProbes;
+  good = good && file_.probes.size() + file_.not_understood < kMostProbes;
   const std::optional<uint64_t> offset = good ? code_offset(address) : std::nullopt;
   if (!offset || !is_nop(*offset)) {
     file_.not_understood++;
@@ -148,26 +144,33 @@ void Reader::read_notes(Elf_Scn *section) {
   }
 }
 
-void Reader::read_interpreter() {
+void Reader::read_interpreter(const GElf_Phdr &segment) {
+  char text[PATH_MAX];
+  const size_t size = std::min<uint64_t>(segment.p_filesz, sizeof(text));
+  const ssize_t got = pread(fd_, text, size, off_t(segment.p_offset));
+  const size_t length = got > 0 ? strnlen(text, size_t(got)) : 0;
+  if (length && length < size_t(got) && text[0] == '/')
+    file_.interpreter.assign(text, length);
+}
+
+void Reader::read_segments() {
   size_t count = 0;
   if (elf_getphdrnum(elf_, &count) != 0)
     return;
+  bool has_interpreter = false;
   for (size_t n = 0; n < std::min(count, kMostSegments); n++) {
     GElf_Phdr segment;
-    if (!gelf_getphdr(elf_, int(n), &segment) || segment.p_type != PT_INTERP)
+    if (!gelf_getphdr(elf_, int(n), &segment))
       continue;
-    char text[PATH_MAX];
-    const size_t size = std::min<uint64_t>(segment.p_filesz, sizeof(text));
-    const ssize_t got = pread(fd_, text, size, off_t(segment.p_offset));
-    const size_t length = got > 0 ? strnlen(text, size_t(got)) : 0;
-    if (length && length < size_t(got) && text[0] == '/')
-      file_.interpreter.assign(text, length);
-    return; // the kernel takes the first
+    if (segment.p_type == PT_LOAD && segment.p_flags & PF_X && code_.size() < kMostCode)
+      code_.push_back(segment);
+    if (segment.p_type == PT_INTERP && !std::exchange(has_interpreter, true)) // as the kernel
+      read_interpreter(segment);
   }
 }
 
 ElfFile Reader::read() {
-  read_interpreter();
+  read_segments();
   for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf_, section));) {
     file_.bytes_read += sizeof(Elf64_Shdr);
     GElf_Shdr header;
