@@ -36,7 +36,8 @@ AddressNames names_of(std::string_view bytes) {
     ~Map() { unlink(path.c_str()); }
   } map;
   fill(map.fd.get(), bytes);
-  return AddressNames::of_process(uint32_t(getpid()));
+  uint64_t most = UINT64_MAX;
+  return AddressNames::of_process(uint32_t(getpid()), most);
 }
 
 } // namespace

@@ -23,7 +23,8 @@ protected:
     std::fclose(file);
   }
   static std::string name_at(uint64_t address) {
-    const AddressNames names = AddressNames::of_process(uint32_t(getpid()));
+    uint64_t most = UINT64_MAX;
+    const AddressNames names = AddressNames::of_process(uint32_t(getpid()), most);
     return std::string(names.find(address).name);
   }
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
@@ -66,6 +67,19 @@ TEST_F(JitMaps, AreReadOnlyUpToTheirLimit) {
   write("1000 10 before\n");
   ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0); // of which nothing is on the disk
   EXPECT_EQ(name_at(0x1000), "before");
+}
+
+TEST_F(JitMaps, OfAllProcessesHaveOneLimit) {
+  write("1000 10 first\n2000 10 second\n");
+  const uint64_t whole = 29, less_than_a_line = 13;
+  uint64_t most = whole + less_than_a_line;
+  const auto name = [&](uint64_t address) {
+    return std::string(AddressNames::of_process(uint32_t(getpid()), most).find(address).name);
+  };
+  EXPECT_EQ(name(0x1000), "first");
+  EXPECT_EQ(most, less_than_a_line);
+  EXPECT_EQ(name(0x1000), "");
+  EXPECT_EQ(most, 0u);
 }
 
 TEST_F(JitMaps, AreRegularFilesOnly) {

@@ -21,12 +21,15 @@ constexpr size_t kLongestLine = 8192;         ///< bytes; the rest of it is left
 constexpr uint64_t kMostOfAFile = 128u << 20; ///< bytes that are read
 
 /// Passes on each line of a file, from its start, without its end. The file can be anybody's, with
-/// lines of any length. A last line without an end is left out: it may still be written.
-void each_line(int fd, const std::function<void(std::string_view)> &take) {
+/// lines of any length. A last line without an end is left out: it may still be written. Reads at
+/// most `most` bytes. Returns how many it has read.
+uint64_t each_line(int fd, uint64_t most, const std::function<void(std::string_view)> &take) {
   std::string line;
   std::vector<char> part(64 * 1024);
-  for (uint64_t done = 0; done < kMostOfAFile;) {
-    const ssize_t got = pread(fd, part.data(), part.size(), off_t(done));
+  uint64_t done = 0;
+  while (done < most) {
+    const size_t wanted = std::min<uint64_t>(part.size(), most - done);
+    const ssize_t got = pread(fd, part.data(), wanted, off_t(done));
     if (got <= 0)
       break;
     done += uint64_t(got);
@@ -40,6 +43,7 @@ void each_line(int fd, const std::function<void(std::string_view)> &take) {
       rest.remove_prefix(end + 1);
     }
   }
+  return done;
 }
 
 /// Takes the next word from the start of `text`.
@@ -87,7 +91,7 @@ void AddressNames::sort() {
 /// Reads lines such as "ffffffff81000000 T _text", with "\t[module]" behind some.
 AddressNames AddressNames::of_kernel(int kallsyms) {
   AddressNames names;
-  each_line(kallsyms, [&](std::string_view line) {
+  each_line(kallsyms, kMostOfAFile, [&](std::string_view line) {
     const uint64_t start = number(word(line));
     const std::string_view kind = word(line), name = word(line), module = word(line);
     if (start && (kind == "t" || kind == "T" || kind == "w" || kind == "W"))
@@ -118,7 +122,7 @@ void AddressNames::leave_out_doubtful() {
 }
 
 /// Reads lines "START SIZE name" with numbers in hexadecimal. A name may have blanks.
-AddressNames AddressNames::of_process(uint32_t pid) {
+AddressNames AddressNames::of_process(uint32_t pid, uint64_t &most) {
   AddressNames names;
   const UniqueFd file(open(fmt::format("/tmp/perf-{}.map", pid).c_str(),
                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
@@ -129,12 +133,13 @@ AddressNames AddressNames::of_process(uint32_t pid) {
   if (status.st_uid != 0 && status.st_uid != geteuid() &&
       !(lives && status.st_uid == process.st_uid))
     return names;
-  each_line(file.get(), [&](std::string_view line) {
-    const uint64_t start = number(word(line)), size = number(word(line));
-    line.remove_prefix(std::min<size_t>(line.size(), 1));
-    if (start && size && size <= UINT64_MAX - start && !line.empty())
-      names.add(start, size, line, "");
-  });
+  most -= std::min(most,
+                   each_line(file.get(), std::min(most, kMostOfAFile), [&](std::string_view line) {
+                     const uint64_t start = number(word(line)), size = number(word(line));
+                     line.remove_prefix(std::min<size_t>(line.size(), 1));
+                     if (start && size && size <= UINT64_MAX - start && !line.empty())
+                       names.add(start, size, line, "");
+                   }));
   names.sort();
   names.leave_out_doubtful();
   return names;

@@ -46,6 +46,8 @@ bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
   if (stack.user == 0 || stack.deep || stack.whole)
     return stack.deep;
   const auto places = std::span(captured.places).subspan(stack.first + stack.kernel, stack.user);
+  if (stack.stuck && stack.user == 1) // a thread that waits in clone() has not started there
+    return true;
   if (std::any_of(places.begin(), places.end(), [&](uint32_t place) {
         return starts_thread(all.frames[place].places.back().function);
       }))
@@ -120,9 +122,13 @@ private:
   void name_in_process(const CapturedFrame &frame, NamedFrame &named) {
     if (pid_ != frame.where) {
       pid_ = frame.where;
-      jit_ = AddressNames::of_process(pid_);
+      jit_ = AddressNames::of_process(pid_, map_bytes_);
     }
-    named.places.front().function = jit_.find(frame.address).name;
+    const std::string_view name = jit_.find(frame.address).name;
+    if (name.size() > name_bytes_)
+      return;
+    name_bytes_ -= name.size();
+    named.places.front().function = name;
   }
 
   /// Leaves out the innermost frames that the tracer itself adds to the kernel's part.
@@ -146,6 +152,8 @@ private:
   AddressNames kernel_, jit_;
   std::map<std::string, uint32_t> modules_; ///< of the kernel, in captured_.files
   uint32_t pid_ = UINT32_MAX;               ///< whose symbols are there
+  uint64_t map_bytes_ = 512u << 20;         ///< that may be read of further maps
+  uint64_t name_bytes_ = 256u << 20;        ///< that further names may have
 };
 
 } // namespace
