@@ -99,6 +99,24 @@ static __always_inline __u32 take_stack(void *ctx, __u64 flags)
 	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;
 }
 
+/* Returns whether the thread goes on behind the instruction that called the kernel. It does not if
+ * it stops where a signal handler is about to start. */
+static __always_inline bool is_behind_call(struct task_struct *current)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs *regs = entry_regs(current);
+	const __u16 syscall_instruction = 0x050f;
+	__u16 before = 0;
+
+	if (regs->cx == regs->ip) /* the instruction does this, except with FRED */
+		return true;
+	bpf_probe_read_user(&before, sizeof(before), (void *)(regs->ip - sizeof(before)));
+	return before == syscall_instruction;
+#else
+	return true;
+#endif
+}
+
 /* Returns the record of the running thread's stack, which comes before the record of what the
  * thread does. `user`: the thread's own code led there. */
 static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
@@ -110,7 +128,7 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 	if (stacks_wanted & STACKS_KERNEL)
 		kernel_stack = take_stack(ctx, 0);
 	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD)) {
-		if (blocked_call(current) >= FTRACE_CALL_NATIVE)
+		if (blocked_call(current) >= FTRACE_CALL_NATIVE && is_behind_call(current))
 			in_call = SCHED_STACK_IN_CALL;
 		user_stack = can_unwind(current) ? unwind_user_stack(in_call != 0)
 						 : take_stack(ctx, BPF_F_USER_STACK);

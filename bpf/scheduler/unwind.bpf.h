@@ -206,6 +206,7 @@ __noinline int unwind_user_stack(bool in_call)
 	walk->state.pc = regs->ip;
 	walk->state.sp = regs->sp;
 	walk->state.bp = regs->bp;
+	walk->state.di = regs->ax ? regs->di : 0; /* clone() returns 0 in the new thread */
 	walk->state.exact = !in_call;
 	walk->state.has_bp = UNWIND_BP_HERE;
 	walk->image = unwind_image(current->tgid, current->group_leader->start_time,

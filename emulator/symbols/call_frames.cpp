@@ -22,7 +22,7 @@ namespace ovnitrace {
 namespace {
 
 // Numbers of the x86-64 psABI.
-constexpr int kBp = 6, kSp = 7, kReturnAddress = 16;
+constexpr int kDi = 5, kBp = 6, kSp = 7, kReturnAddress = 16;
 
 /// What a libdw expression or location says.
 using Operations = std::span<const Dwarf_Op>;
@@ -60,6 +60,9 @@ struct Register {
   Register(Dwarf_Frame *frame, int number)
       : known(dwarf_frame_register(frame, number, memory, &ops, &count) == 0) {}
   Operations operations() const { return {ops, count}; }
+  bool is_in(int number) const {
+    return known && count == 1 && ops[0].atom == DW_OP_regx && ops[0].number == uint64_t(number);
+  }
   bool is_undefined() const { return known && count == 0 && ops; }
   bool is_kept() const { return known && count == 0 && !ops; }
 };
@@ -117,9 +120,12 @@ uint64_t rule_of(Dwarf_Frame *frame) {
   const bool is_loaded = where.size() == 2 && where[1].atom == DW_OP_deref;
   if (signal)
     return is_loaded && offset_from(where.first(1), kSp) == kSavedSp ? UNWIND_SIGNAL : UNWIND_STOP;
+  const uint64_t bp = bp_rule(frame);
+  if (caller.is_in(kDi))
+    if (const auto offset = offset_from(where, kSp); offset && fits(*offset))
+      return bp | UNWIND_RULE(UNWIND_IN_DI, *offset, 0, 0);
   if (offset_from_end(caller.operations()) != -8)
     return UNWIND_STOP;
-  const uint64_t bp = bp_rule(frame);
   if (const auto offset = offset_from(where, kSp); offset && fits(*offset))
     return bp | UNWIND_RULE(UNWIND_SP, *offset, 0, 0);
   if (const auto offset = offset_from(where, kBp); offset && fits(*offset))
@@ -185,6 +191,8 @@ struct CallFrames::Opened {
   std::string code_from(uint64_t offset) const;
   bool has_frame_pointer(uint64_t address, const GElf_Phdr &segment);
   bool leaves_stack(uint64_t offset) const;
+  std::optional<uint64_t> rule_from_frames(uint64_t address);
+  uint64_t rule_in_clone(uint64_t address, uint64_t offset);
 };
 
 /// Returns the segment of code that has the byte at `offset`.
@@ -284,6 +292,30 @@ bool CallFrames::Opened::leaves_stack(uint64_t offset) const {
   return code_from(offset).starts_with(take_other_stack);
 }
 
+/// Returns the rule that the call-frame information has for an address.
+std::optional<uint64_t> CallFrames::Opened::rule_from_frames(uint64_t address) {
+  Dwarf_Frame *frame = nullptr;
+  if ((run_time && dwarf_cfi_addrframe(run_time, address, &frame) == 0) ||
+      (debug_frames() && dwarf_cfi_addrframe(debug_frames(), address, &frame) == 0)) {
+    const uint64_t rule = rule_of(frame);
+    free(frame);
+    return rule;
+  }
+  return {};
+}
+
+/// Returns the rule for a call of the kernel that has no information of its own, although the
+/// instruction before it has. glibc's clone() is so: the information would be wrong in the new
+/// thread. `address` and `offset` are those of the last byte of the call.
+uint64_t CallFrames::Opened::rule_in_clone(uint64_t address, uint64_t offset) {
+  constexpr std::string_view call = "\x0f\x05"; // syscall
+  if (offset < call.size() || !code_from(offset + 1 - call.size()).starts_with(call))
+    return UNWIND_UNKNOWN;
+  const std::optional<uint64_t> before = rule_from_frames(address - call.size());
+  return before && UNWIND_KIND(*before) == UNWIND_SP ? *before - UNWIND_SP + UNWIND_CLONE
+                                                     : uint64_t(UNWIND_UNKNOWN);
+}
+
 CallFrames::CallFrames(std::unique_ptr<Opened> elf) : elf_(std::move(elf)) {}
 
 CallFrames::~CallFrames() = default;
@@ -323,15 +355,14 @@ uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
     if (const Opened::Function *function = elf_->function_at(address);
         function && function->rule != UNWIND_UNKNOWN)
       return function->rule;
-  Dwarf_Frame *frame = nullptr;
-  if ((elf_->run_time && dwarf_cfi_addrframe(elf_->run_time, address, &frame) == 0) ||
-      (elf_->debug_frames() && dwarf_cfi_addrframe(elf_->debug_frames(), address, &frame) == 0)) {
-    const uint64_t rule = rule_of(frame);
-    free(frame);
+  if (const std::optional<uint64_t> rule = elf_->rule_from_frames(address))
+    return *rule;
+  if (const uint64_t rule =
+          interrupted ? uint64_t(UNWIND_UNKNOWN) : elf_->rule_in_clone(address, offset);
+      rule != UNWIND_UNKNOWN)
     return rule;
-  }
   if (!interrupted && elf_->leaves_stack(offset + 1))
-    return UNWIND_END;
+    return UNWIND_ENTRY;
   if (!elf_->has_frame_pointer(address, *code))
     return UNWIND_STOP;
   return interrupted ? uint64_t(UNWIND_GUESS) : UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2);

@@ -28,6 +28,9 @@ enum unwind_kind {
 	UNWIND_GUESS = 6,   /* nothing is known: as if it had a frame pointer */
 	UNWIND_END = 7,	    /* it has no caller */
 	UNWIND_STOP = 8,    /* its caller cannot be found */
+	UNWIND_ENTRY = 9,   /* it has no caller, and its address is that of its first instruction */
+	UNWIND_IN_DI = 10,  /* as UNWIND_SP, but the return address is in rdi, as in vfork() */
+	UNWIND_CLONE = 11,  /* as UNWIND_SP, but without a caller in the thread that it created */
 };
 
 /* Where the frame pointer of the caller is. */
@@ -77,6 +80,7 @@ enum unwind_bp_state {
 
 struct unwind_state {
 	__u64 pc, sp, bp;
+	__u64 di;     /* the register rdi in the innermost frame; 0 in others, and in new threads */
 	__u32 exact;  /* pc is an instruction to come; otherwise it is a return address */
 	__u32 has_bp; /* enum unwind_bp_state */
 };
@@ -123,7 +127,8 @@ static inline __attribute__((always_inline)) long unwind_need_bp(struct unwind_s
 }
 
 /* Goes on to the caller. Returns marks of the frame that is left: with STACK_LAST or STACK_CUT,
- * there is nothing to go on to. Each step leads to a higher stack pointer, but that of a signal. */
+ * there is nothing to go on to. Each step leads to a higher stack pointer, except that of a signal
+ * and the only one with UNWIND_IN_DI. */
 static inline __attribute__((always_inline)) __u64
 unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *memory)
 {
@@ -133,6 +138,8 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 
 	if (kind == UNWIND_END)
 		return STACK_LAST;
+	if (kind == UNWIND_ENTRY)
+		return STACK_LAST | STACK_EXACT;
 	if (kind == UNWIND_SIGNAL) { /* arch/x86: struct ucontext behind the return address */
 		__u64 sp = state->sp;
 
@@ -141,9 +148,13 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 			return STACK_CUT;
 		state->exact = 1;
 		state->has_bp = UNWIND_BP_HERE;
-		return !state->pc || state->pc >> 47 ? STACK_CUT : 0;
+		state->di = 0;
+		/* Nothing called the frame: its address is that of its first instruction. */
+		return STACK_EXACT | (!state->pc || state->pc >> 47 ? STACK_CUT : 0);
 	}
-	if (kind == UNWIND_SP) {
+	if (kind == UNWIND_CLONE && !state->di)
+		return STACK_LAST;
+	if (kind == UNWIND_SP || kind == UNWIND_IN_DI || kind == UNWIND_CLONE) {
 		end = state->sp + UNWIND_OFFSET(rule);
 	} else if (kind == UNWIND_PLT) {
 		end = state->sp + 8 + ((state->pc & 15) >= 11) * 8;
@@ -165,8 +176,13 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 			return STACK_CUT;
 		}
 	}
-	if (end <= state->sp || read(memory, end - 8, &pc))
+	if (kind == UNWIND_IN_DI) {
+		pc = state->di;
+		if (end < state->sp || !pc)
+			return STACK_CUT;
+	} else if (end <= state->sp || read(memory, end - 8, &pc)) {
 		return STACK_CUT;
+	}
 	if (!pc && !marks)
 		return STACK_LAST;
 	if (!pc || pc >> 47)
@@ -183,6 +199,7 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 	}
 	state->pc = pc;
 	state->sp = end;
+	state->di = 0;
 	state->exact = 0;
 	return marks;
 }

@@ -136,6 +136,14 @@ TEST_F(CallFrameFiles, KnowTheFrameOfASignal) {
   EXPECT_EQ(frames->rule_at(0x100, false), uint64_t(UNWIND_SIGNAL));
 }
 
+TEST_F(CallFrameFiles, KnowAReturnAddressInARegister) {
+  // vfork() keeps its return address in rdi: the child process overwrites the stack.
+  const std::string popped("\x0e\0\x09\x10\5", 5);
+  const auto frames = open(EhFrame().common().function(0x100, 0x10, popped));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100, false), UNWIND_RULE(UNWIND_IN_DI, 0, UNWIND_BP_KEPT, 0));
+}
+
 TEST_F(CallFrameFiles, KnowAFrameThatWasAligned) {
   // The end of the frame is stored below the frame pointer, which points to the caller's.
   const std::string aligned("\x0f\3\x76\x78\6\x10\6\2\x76\0", 10);
@@ -175,9 +183,18 @@ TEST_F(CallFrameFiles, EndWhereACoroutineDoes) {
   code_ = "\x48\x89\xdc"; // mov %rbx,%rsp
   const auto frames = open(EhFrame().common().function(0x800, 0x10, ""));
   ASSERT_TRUE(frames);
-  EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_END)) << "returned to, but not called";
+  EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_ENTRY)) << "returned to, but not called";
   EXPECT_EQ(frames->rule_at(0x7ff, true), uint64_t(UNWIND_STOP));
   EXPECT_EQ(frames->rule_at(0x800, false), kCalled);
+}
+
+TEST_F(CallFrameFiles, EndBeforeACallThatCreatesAThread) {
+  code_ = "\x90\x0f\x05"; // nop; syscall
+  const auto frames = open(EhFrame().common().function(0x7f0, 0x11, ""));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x802, false), UNWIND_RULE(UNWIND_CLONE, 8, UNWIND_BP_KEPT, 0));
+  EXPECT_EQ(frames->rule_at(0x802, true), uint64_t(UNWIND_STOP));
+  EXPECT_EQ(frames->rule_at(0x803, false), uint64_t(UNWIND_STOP)) << "behind the call";
 }
 
 TEST_F(CallFrameFiles, LoseAFramePointerThatTheyCannotFollow) {

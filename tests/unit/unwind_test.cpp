@@ -31,7 +31,7 @@ protected:
   }
 
   unwind_state state = {
-      .pc = 0x401000, .sp = 0x7000, .bp = 0x7100, .exact = 1, .has_bp = UNWIND_BP_HERE};
+      .pc = 0x401000, .sp = 0x7000, .bp = 0x7100, .di = 0, .exact = 1, .has_bp = UNWIND_BP_HERE};
   Memory memory;
 };
 
@@ -62,7 +62,7 @@ TEST_F(UnwindSteps, GoFromASignalToTheInstructionThatItInterrupted) {
   memory = {{0x7000 + 168, 0x403000}, {0x7000 + 120, 0x7500}, {0x7000 + 160, 0x6000}};
   state.exact = 0;
   state.has_bp = UNWIND_BP_GONE;
-  EXPECT_EQ(step(UNWIND_SIGNAL), 0u);
+  EXPECT_EQ(step(UNWIND_SIGNAL), STACK_EXACT) << "nothing called the frame of the signal";
   EXPECT_EQ(state.sp, 0x6000u) << "from a stack of its own";
   EXPECT_EQ(state.bp, 0x7500u);
   EXPECT_EQ(state.has_bp, uint32_t(UNWIND_BP_HERE));
@@ -93,8 +93,27 @@ TEST_F(UnwindSteps, MarkAFrameThatWasGuessed) {
   EXPECT_EQ(step(UNWIND_GUESS), STACK_CUT) << "too far above it";
 }
 
+TEST_F(UnwindSteps, FindAReturnAddressInARegisterOfTheInnermostFrame) {
+  state.di = 0x402000;
+  const uint64_t rule = UNWIND_RULE(UNWIND_IN_DI, 0, UNWIND_BP_KEPT, 0);
+  EXPECT_EQ(step(rule), 0u);
+  EXPECT_EQ(state.pc, 0x402000u);
+  EXPECT_EQ(state.sp, 0x7000u);
+  EXPECT_EQ(step(rule), STACK_CUT) << "the register is that of the innermost frame";
+}
+
+TEST_F(UnwindSteps, GoFromACloneOnlyInTheThreadThatCalledIt) {
+  memory = {{0x7000, 0x402000}};
+  const uint64_t rule = UNWIND_RULE(UNWIND_CLONE, 8, UNWIND_BP_KEPT, 0);
+  EXPECT_EQ(step(rule), STACK_LAST);
+  state.di = 1;
+  EXPECT_EQ(step(rule), 0u);
+  EXPECT_EQ(state.pc, 0x402000u);
+}
+
 TEST_F(UnwindSteps, EndWhereAThreadStarts) {
   EXPECT_EQ(step(UNWIND_END), STACK_LAST);
+  EXPECT_EQ(step(UNWIND_ENTRY), STACK_LAST | STACK_EXACT);
   memory = {{0x7000, 0}};
   EXPECT_EQ(step(UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0)), STACK_LAST) << "returns nowhere";
   memory = {{0x7108, 0}, {0x7100, 0}};
@@ -112,6 +131,7 @@ TEST_F(UnwindSteps, StopRatherThanGoAstray) {
       {UNWIND_RULE(UNWIND_SP, 16, 0, 0), "no address of a program"},
       {UNWIND_RULE(UNWIND_AT_BP, 0, 0, 0), "no end of the frame to read"},
       {UNWIND_SIGNAL, "no registers to read"},
+      {UNWIND_RULE(UNWIND_IN_DI, 0, 0, 0), "the register is not known"},
   };
   for (const auto &[rule, what] : cases) {
     const unwind_state before = state;
