@@ -40,7 +40,7 @@ void demangle_it(const std::string &symbol) {
 void read_call_frames(const std::string &path) {
   const auto frames = CallFrames::open(open_regular(path));
   for (uint64_t offset = 0; frames && offset < 0x2000; offset += 0x10) {
-    unwind_state state = {.pc = 1, .sp = 0x1000, .bp = 0x1000, .exact = 0, .has_bp = 0};
+    unwind_state state = {.pc = 1, .sp = 0x1000, .bp = 0x1000, .di = 0, .exact = 0, .has_bp = 0};
     const auto read = [](void *, __u64, __u64 *to) {
       *to = 0x2000;
       return 0l;

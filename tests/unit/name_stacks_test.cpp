@@ -131,6 +131,15 @@ TEST_F(CutStacks, OneThatEndsWhereThreadsStartIsWhole) {
   }
 }
 
+/// It may be the caller that waits there, as in posix_spawn().
+TEST_F(CutStacks, OneThatGotStuckInItsInnermostFunctionIsNotWhole) {
+  add({}, 1, {1}).stuck = true;
+  EXPECT_EQ(cut(named(), {"__clone3"}), std::vector<bool>{true});
+  start();
+  add({}, 1, {1, 2}).stuck = true;
+  EXPECT_EQ(cut(named(), {"work", "clone"}), std::vector<bool>{false});
+}
+
 TEST_F(CutStacks, OneThatEndsElsewhereIsNot) {
   add({}, 0, {1, 2});
   EXPECT_EQ(cut(named(), {"work", "main"}), std::vector<bool>{true});
