@@ -20,6 +20,7 @@ not in the table, because the machines that run the whole test suite have it.
 | in part | one of the tests was skipped, because the kernel or the virtual machine lacks what it needs. The others passed |
 | refused | the kernel lacks what the feature needs, and ovnitrace says so |
 | no | this test failed |
+| not run | no test of this feature has run on this kernel |
 
 TEXT
 
