@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sstream>
@@ -23,6 +24,12 @@ std::vector<std::string> affinities(const std::vector<DumpEvent> &events, uint32
     if (event.event == "EXT_affinity" && event.tid == tid && event.detail("word").empty())
       masks.push_back(event.detail("cpus"));
   return masks;
+}
+
+bool is_realtime() {
+  utsname system = {};
+  uname(&system);
+  return strstr(system.version, "PREEMPT_RT") != nullptr;
 }
 
 /// A cgroup, of version 1 or 2, with a quota of 10 ms in each 100 ms.
@@ -141,6 +148,8 @@ TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
   if (quota.path().empty())
     GTEST_SKIP() << "no cgroup with a quota can be made here";
   record({installed("spin"), "150", quota.path() + "/cgroup.procs"});
+  const auto description = nlohmann::json::parse(read_text(trace() + "/trace.json"));
+  EXPECT_FALSE(is_realtime() && description.value("sees_refills", false));
   uint64_t throttled = 0;
   for (const DumpEvent &event : dump(trace()))
     if (event.comm == "spin" && event.detail("reason") == "throttled") {

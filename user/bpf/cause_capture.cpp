@@ -11,7 +11,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -77,7 +76,7 @@ bool CauseCapture::load(const Capture &capture) {
   const bool can_cast = o->rodata->kfuncs & 1u << KFUNC_RDONLY_CAST;
   bpf_program *const on_timer =
       can_cast ? o->progs.on_hrtimer_expire_exit : o->progs.on_hrtimer_expire_exit_uncast;
-  sees_refills_ = access("/sys/kernel/realtime", F_OK) != 0 && timers.period && timers.slack &&
+  sees_refills_ = !types.is_realtime() && timers.period && timers.slack &&
                   replace_constant(on_timer, QUOTA_TIMER_PERIOD, timers.period) &&
                   replace_constant(on_timer, QUOTA_TIMER_SLACK, timers.slack);
   for (bpf_program *program :

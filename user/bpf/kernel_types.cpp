@@ -84,6 +84,12 @@ bool KernelTypes::has_helper(const std::string &name) const {
   return false;
 }
 
+bool KernelTypes::is_realtime() const {
+  // /sys/kernel/realtime is only in kernels with the patches of PREEMPT_RT.
+  const int type = btf__find_by_name_kind(types_, "task_struct", BTF_KIND_STRUCT);
+  return member_offset(types_, uint32_t(std::max(type, 0)), "softirq_disable_cnt").has_value();
+}
+
 /// Returns whether tracepoints can be preempted. Kernels where they can protect them by an SRCU
 /// domain, which has data for each CPU.
 bool KernelTypes::can_preempt_tracepoints() const {

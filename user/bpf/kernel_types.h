@@ -27,6 +27,8 @@ public:
   /// Returns whether BPF programs can call bpf_NAME().
   bool has_helper(const std::string &name) const;
 
+  /// Returns whether the kernel has PREEMPT_RT: timers expire in threads.
+  bool is_realtime() const;
   /// Returns whether programs of tracepoints can be preempted (bpf/twins.bpf.h).
   bool can_preempt_tracepoints() const;
   /// Returns how far after a CPU's runqueue its preemption count lies, in bytes; 0 if BTF does not
