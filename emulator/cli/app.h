@@ -17,7 +17,8 @@ namespace ovnitrace {
 
 /// Placeholders for Option::values(): completion offers the pids, tids or names of the trace.
 inline constexpr const char *kTracePids = "<pid>", *kTraceTids = "<tid>", *kTraceComms = "<comm>",
-                            *kTraceCpus = "<cpu>", *kProcesses = "<process>", *kUsers = "<user>";
+                            *kTraceCpus = "<cpu>", *kTraceMarks = "<mark>",
+                            *kProcesses = "<process>", *kUsers = "<user>";
 
 /// An option. Its command owns it.
 class Option {

@@ -20,7 +20,10 @@ void add_time(App command, const std::string &name, TraceTime &time, const std::
       refuse_value(name.substr(0, name.find(',')) + ": " + "'" + text + "' is no time: write " +
                    kTimeForms);
   };
-  command.add_option_function<std::string>(name, set, what).type_name("TIME").group(kCutGroup);
+  command.add_option_function<std::string>(name, set, what)
+      .type_name("TIME")
+      .values(kTraceMarks)
+      .group(kCutGroup);
 }
 
 bool needs_trace(const TraceTime &time) {
@@ -78,7 +81,7 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end) {
       command, kFrom, arguments.from,
       "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
       "alone is in seconds), a time of the clock: 14:03:07.5, @1732345678, or a mark: "
-      "mark:ready");
+      "mark:ready, mark:ready-5ms");
   if (with_end)
     add_time(command, kTo, arguments.to, "End of the part, given as for --from");
   add_cut_list(command, kPid, "PID", kTracePids, arguments.cut.pids,

@@ -4,6 +4,7 @@
 #include "emulator/base/comma_list.h"
 #include "emulator/base/printable.h"
 #include "emulator/cli/app.h"
+#include "emulator/cli/trace_time.h"
 #include "emulator/open/open_trace.h"
 
 #include <pwd.h>
@@ -24,9 +25,13 @@ struct KindName {
   ValueKind kind;
 };
 constexpr KindName kKinds[] = {
-    {kTracePids, ValueKind::trace_pid},   {kTraceTids, ValueKind::trace_tid},
-    {kTraceComms, ValueKind::trace_comm}, {kTraceCpus, ValueKind::trace_cpu},
-    {kProcesses, ValueKind::process},     {kUsers, ValueKind::user},
+    {kTracePids, ValueKind::trace_pid},
+    {kTraceTids, ValueKind::trace_tid},
+    {kTraceComms, ValueKind::trace_comm},
+    {kTraceCpus, ValueKind::trace_cpu},
+    {kTraceMarks, ValueKind::trace_mark},
+    {kProcesses, ValueKind::process},
+    {kUsers, ValueKind::user},
 };
 
 /// Returns what lists of the option's checks have in braces, each without them.
@@ -58,8 +63,10 @@ std::vector<Suggestion> processes() {
     if (pid.find_first_not_of("0123456789") != pid.npos)
       continue;
     std::ifstream in(entry.path() / "comm");
-    if (std::getline(in, name))
+    if (std::getline(in, name)) {
       found.push_back({pid, name});
+      found.push_back({name, pid});
+    }
   }
   return found;
 }
@@ -83,6 +90,10 @@ void add_of_trace(ValueKind kind, const Catalog &catalog, std::vector<Suggestion
   if (kind == ValueKind::trace_cpu)
     for (const CpuInfo &cpu : catalog.cpus)
       add(std::to_string(cpu.index), "");
+  if (kind == ValueKind::trace_mark)
+    for (const HostInfo &host : catalog.hosts)
+      for (const CaptureMark &mark : host.marks)
+        add(std::string(kMarkPrefix) + mark.text, "");
   for (const ThreadInfo &thread : catalog.threads)
     if (kind == ValueKind::trace_tid)
       add(std::to_string(thread.tid), thread.name);

@@ -18,7 +18,8 @@ enum class ValueKind {
   trace_tid,  ///< a thread
   trace_comm, ///< the name of a thread
   trace_cpu,  ///< a CPU
-  process,    ///< a running process
+  trace_mark, ///< a time: a mark of it
+  process,    ///< a running process, or its name
   user,       ///< a user of this machine
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <optional>
 #include <string_view>
 
 namespace ovnitrace {
@@ -75,6 +76,15 @@ std::string clock_text(int64_t wall) {
   return fmt::format("{}.{:03}", text, wall % kNs / 1'000'000);
 }
 
+/// Returns the time of the first mark with this text.
+std::optional<uint64_t> find_mark(const Catalog &catalog, std::string_view text) {
+  for (const HostInfo &host : catalog.hosts)
+    for (const CaptureMark &mark : host.marks)
+      if (mark.text == text)
+        return mark.time_ns;
+  return {};
+}
+
 } // namespace
 
 bool parse_trace_time(const std::string &text, TraceTime &time) {
@@ -110,10 +120,13 @@ uint64_t since_start(const TraceTime &time, const char *option, const WallRange 
 }
 
 uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path) {
-  for (const HostInfo &host : catalog.hosts)
-    for (const CaptureMark &mark : host.marks)
-      if (mark.text == text)
-        return mark.time_ns;
+  if (const std::optional<uint64_t> at = find_mark(catalog, text))
+    return *at;
+  const size_t sign = text.find_last_of("+-");
+  uint64_t ns = 0;
+  if (sign != text.npos && parse_time(text.substr(sign + 1), ns))
+    if (const std::optional<uint64_t> at = find_mark(catalog, text.substr(0, sign)))
+      return text[sign] == '+' ? *at + ns : *at - std::min(*at, ns);
   throw Error(path + " has no mark '" + text + "': `ovnitrace info` lists its marks");
 }
 

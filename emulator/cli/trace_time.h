@@ -34,7 +34,7 @@ struct TraceTime {
 /// The accepted forms, for messages.
 inline constexpr const char *kTimeForms =
     "1.5s, 200ms, 30us, 100ns, 2m or 1h, counted from the start of the trace, a time by the clock, "
-    "as 14:03:07.5 or @1732345678, or a mark, as mark:ready";
+    "as 14:03:07.5 or @1732345678, or a mark, as mark:ready or mark:ready-5ms";
 
 /// Parses "1.5s", "200ms", "14:03:07.5", "14:03", "@1732345678.5" or "mark:TEXT". Returns false for
 /// anything else.
@@ -50,7 +50,8 @@ struct WallRange {
 /// before the trace is its start. Throws Error for --to before the trace. REQUIRES: it is no mark.
 uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace);
 
-/// Returns where the first mark with this text is, ns on the clock of the trace at `path`. Throws
+/// Returns where the first mark with this text is, ns on the clock of the trace at `path`. If no
+/// mark has the text, its end may be a distance from the mark: "ready+5ms", "ready-91ms". Throws
 /// Error if the trace has no such mark.
 uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path);
 

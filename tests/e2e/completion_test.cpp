@@ -83,6 +83,14 @@ TEST_P(Completion, OffersThreadsAndProcessesOfTheTraceInTheLine) {
   EXPECT_EQ(candidates({"dump", trace(), "--pid", ""}).size(), 2u);
 }
 
+TEST_P(Completion, OffersMarksOfTheTraceAndNamesOfProcesses) {
+  record({"sh", "-c", ovnitrace() + " ctl " + trace() + " mark ready"});
+  EXPECT_TRUE(has(candidates({"why", trace(), "--from", "mark:re"}),
+                  GetParam().name == std::string("bash") ? "ready" : "mark:ready"));
+  Process program({.argv = {"sleep", "60"}});
+  EXPECT_TRUE(has(candidates({"record", "-p", "sle"}), "sleep"));
+}
+
 TEST_P(Completion, OffersFilesAndDirectories) {
   write_text(path("a file"), "");
   std::filesystem::create_directory(path("adir"));

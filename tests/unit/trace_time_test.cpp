@@ -91,7 +91,8 @@ TEST_F(TraceTimes, AMarkIsNamedByItsText) {
   trace.json(R"({"version": 1, "marks": [{"time_ns": 1200, "text": "go"},
                                          {"time_ns": 1300, "text": "at 5: end"},
                                          {"time_ns": 1400, "text": "go"},
-                                         {"time_ns": 1500, "text": "a \"b\" \\ c"}]})");
+                                         {"time_ns": 1500, "text": "a \"b\" \\ c"},
+                                         {"time_ns": 1600, "text": "go-1"}]})");
   trace.cpu(0).at(1000).start().at(2000).stop();
   trace.write();
   CutArguments arguments;
@@ -102,6 +103,12 @@ TEST_F(TraceTimes, AMarkIsNamedByItsText) {
   EXPECT_EQ(cut.to, 300u);
   ASSERT_TRUE(parse_trace_time(R"(mark:a "b" \ c)", arguments.to));
   EXPECT_EQ(cut_of(arguments, dir.path()).to, 500u) << "as it was typed";
+  ASSERT_TRUE(parse_trace_time("mark:go-150ns", arguments.from));
+  ASSERT_TRUE(parse_trace_time("mark:go-1+5ns", arguments.to));
+  EXPECT_EQ(cut_of(arguments, dir.path()).from, 50u) << "before the mark";
+  EXPECT_EQ(cut_of(arguments, dir.path()).to, 605u) << "after the mark with a sign in its text";
+  ASSERT_TRUE(parse_trace_time("mark:go-1", arguments.to));
+  EXPECT_EQ(cut_of(arguments, dir.path()).to, 600u) << "the text of a mark comes first";
   ASSERT_TRUE(parse_trace_time("mark:gone", arguments.to));
   try {
     cut_of(arguments, dir.path());
