@@ -296,6 +296,23 @@ TEST_F(Trigger, AHitIsSavedEvenIfItsMarkCannotBeWritten) {
   EXPECT_NE(outcome.err.find("saved to " + trace() + ".1"), std::string::npos) << outcome.err;
 }
 
+TEST_F(Trigger, ACommandThatFailsAndANameThatNobodyHasAreReported) {
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-a", "-d", "3", "-o", trace(), "--buffer", "last:1M",
+                    "--trigger", "latency:10s:no-such", "--trigger", "preempted:1us:*",
+                    "--max-saves", "1", "--on-save", "exit 3"}});
+  EXPECT_NE(outcome.err.find("warning: --trigger latency:10s:no-such: no thread has such a name"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find("preempted:1us:*: no thread"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 save was the most"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("warning: --on-save: the command has failed for " + trace() +
+                             ".1: exit status 3"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Trigger, NobodyWaitsForTheCommandOfASave) {
   const std::string ready = path("ready"), started = path("started"), go = path("go");
   Process tracer(record_command(

@@ -86,8 +86,7 @@ std::vector<listed_thread> list_threads(const RecordOptions &options) {
   CaptureParameters parameters = capture_parameters(options);
   parameters.only_looks = true;
   Capture capture(parameters);
-  if (!options.selection.cgroups.empty())
-    capture.choose_cgroups();
+  choose_cgroups(capture, options, false);
   std::vector<listed_thread> threads = capture.list();
   std::sort(threads.begin(), threads.end(), [](const listed_thread &a, const listed_thread &b) {
     return std::tie(a.pid, a.tid) < std::tie(b.pid, b.tid);
@@ -146,9 +145,11 @@ RecordResult record(const RecordOptions &options) {
   recording->end(traced.wait());
   if (!options.quiet)
     print_end(recording->trace(), recording->threads(), target->place());
-  return {target->place(), recording->trace().exit_status,
+  return {target->place(),
+          recording->trace().exit_status,
           !options.control.empty() && recording->regions() == 0,
           recording->trace().events - recording->trace().forgotten,
+          recording->trace().how,
           what_is_missing(recording->trace())};
 }
 

@@ -65,6 +65,8 @@ struct RecordOptions {
   LiveView *live = nullptr;      ///< looks at a flight recorder's capture while it goes on, or null
 };
 
+inline constexpr const char *kBySignal = "stopped by a signal"; ///< a RecordResult::how
+
 struct RecordResult {
   std::string directory; ///< or, sent to a collector, in words where
   /// The program's; kExitFailure if that was 0 but the trace could not be written whole. Without a
@@ -72,6 +74,7 @@ struct RecordResult {
   int exit_status = 0;
   bool no_region = false; ///< with `control`: none started, so nothing was recorded
   uint64_t events = 0;    ///< in the trace
+  std::string how;        ///< how the capture ended, in words
   std::string missing;    ///< what is missing in the trace, for the last line; empty: nothing
 };
 

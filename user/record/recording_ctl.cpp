@@ -178,11 +178,11 @@ void Recording::report_spent_triggers() {
     return;
   for (TriggerCapture &trigger : traced_.triggers())
     trigger.detach();
-  if (options_.rotation.wanted())
-    print("--trigger marks no more: {} times was the most (--max-saves)", options_.trigger_saves);
-  else
-    print("--trigger saves no more: {} times was the most (--max-saves); SIGUSR2 still does",
-          options_.trigger_saves);
+  const bool rotates = options_.rotation.wanted();
+  const uint64_t most = options_.trigger_saves;
+  print("--trigger {} no more: {} {} the most (--max-saves){}", rotates ? "marks" : "saves",
+        rotates ? human_count(most, "mark", "marks") : human_count(most, "save", "saves"),
+        most == 1 ? "was" : "were", rotates ? "" : "; SIGUSR2 still does");
 }
 
 /// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the

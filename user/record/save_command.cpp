@@ -13,13 +13,27 @@
 
 namespace ovnitrace {
 
+/// Looks whether the command has ended, and whether it has failed.
+void SaveCommand::look() {
+  int status = 0;
+  if (running_ <= 0 || waitpid(running_, &status, WNOHANG) == 0)
+    return;
+  running_ = -1;
+  if (status)
+    print("warning: --on-save: the command has failed for {}: {}", trace_,
+          WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                              : fmt::format("exit status {}", WEXITSTATUS(status)));
+}
+
 void SaveCommand::start(const std::string &trace, const std::string &cause) {
   if (command_.empty())
     return;
-  if (running_ > 0 && waitpid(running_, nullptr, WNOHANG) == 0) {
+  look();
+  if (running_ > 0) {
     print("warning: --on-save: the command still runs, and is not started for {}", trace);
     return;
   }
+  trace_ = trace;
   std::vector<std::string> environment = own_environment();
   std::erase_if(environment, [](const std::string &text) {
     return text.starts_with("OVNITRACE_TRACE=") || text.starts_with("OVNITRACE_CAUSE=");
@@ -27,7 +41,6 @@ void SaveCommand::start(const std::string &trace, const std::string &cause) {
   environment.push_back("OVNITRACE_TRACE=" + trace);
   environment.push_back("OVNITRACE_CAUSE=" + cause);
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  running_ = -1;
   if (const int error =
           spawn({"/bin/sh", "-c", command_}, environment, {.in = nothing.get()}, running_))
     print("warning: --on-save: cannot start /bin/sh: {}", std::strerror(error));

@@ -8,9 +8,13 @@
 namespace ovnitrace {
 
 /// Runs a command of the shell for each saved trace, one at a time. Nobody waits for it, also not
-/// at the end of the capture.
+/// at the end of the capture. If it has failed, that is printed before the next run and at the end.
 class SaveCommand {
 public:
+  ~SaveCommand() { look(); }
+  SaveCommand(const SaveCommand &) = delete;
+  SaveCommand &operator=(const SaveCommand &) = delete;
+
   /// Empty: none.
   explicit SaveCommand(std::string command) : command_(std::move(command)) {}
 
@@ -20,7 +24,10 @@ public:
   void start(const std::string &trace, const std::string &cause);
 
 private:
+  void look();
+
   const std::string command_;
+  std::string trace_; ///< for which it runs
   pid_t running_ = -1;
 };
 

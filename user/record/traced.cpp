@@ -8,6 +8,7 @@
 #include "emulator/base/printable.h"
 #include "user/launch/file_limit.h"
 #include "user/probe/find_probes.h"
+#include "user/select/name_glob.h"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -17,6 +18,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace ovnitrace {
@@ -25,6 +28,22 @@ namespace {
 
 std::string filters_text(const Selection &selection) {
   return printable_line(fmt::format("{}", fmt::join(selection.asked, " ")));
+}
+
+/// Returns the names of the living threads, as far as they can be read.
+std::vector<std::string> thread_names() {
+  namespace fs = std::filesystem;
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto &process : fs::directory_iterator("/proc", ignored))
+    try {
+      for (const auto &thread : fs::directory_iterator(process.path() / "task", ignored)) {
+        std::ifstream in(thread.path() / "comm");
+        std::getline(in, names.emplace_back());
+      }
+    } catch (const fs::filesystem_error &) { // it has ended meanwhile
+    }
+  return names;
 }
 
 /// Catches the signals that end a capture without a program: they may come while it is being
@@ -54,7 +73,7 @@ std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
     if (duration && now >= limit)
       return time_over(duration);
     if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
-      return "stopped by a signal";
+      return kBySignal;
     if (!process.ended())
       return time_over(duration);
   }
@@ -118,32 +137,34 @@ void Traced::attach() {
   }
   end_if_signalled();
   attach_control();
-  choose_cgroups();
+  choose_cgroups(capture_, options_, true); // now the kernel side chooses those that are made later
   if (options_.all || !options_.pids.empty()) {
     capture_.snapshot();
     warn_of_no_match();
   }
+  if (!is_program() && !options_.quiet)
+    warn_of_unknown_names();
   if (controller_ && !is_program()) {
     controller_->start(options_.pids);
     controller_->begin_living();
   }
 }
 
-/// Chooses the cgroups, after attach(): the kernel side chooses a cgroup that is made meanwhile.
-void Traced::choose_cgroups() {
-  const std::vector<CgroupChoice> &choices = options_.selection.cgroups;
+void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits) {
+  const std::vector<CgroupChoice> &choices = options.selection.cgroups;
   if (choices.empty())
     return;
   if (in_cgroup_namespace())
     print("warning: ovnitrace runs in a cgroup namespace, where the kernel's names and levels of "
           "cgroups are not known: --cgroup, --unit and --container may find nothing; run it on the "
           "host, or in a container without a cgroup namespace (docker run --cgroupns=host)");
-  const std::vector<std::vector<std::string>> paths = capture_.choose_cgroups();
+  const std::vector<std::vector<std::string>> paths = capture.choose_cgroups();
   for (size_t n = 0; n < paths.size(); n++) {
     if (paths[n].empty())
-      print("warning: {}: there is no such cgroup now; ovnitrace waits for one", choices[n].asked);
+      print("warning: {}: there is no such cgroup now{}", choices[n].asked,
+            waits ? "; ovnitrace waits for one" : "");
     for (const std::string &path : paths[n])
-      if (!options_.quiet)
+      if (!options.quiet)
         print("{} is the cgroup {}", choices[n].asked, printable_line(path));
   }
 }
@@ -152,6 +173,21 @@ void Traced::warn_of_no_match() const {
   if (options_.selection.any() && capture_.threads_found() == 0)
     print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
           filters_text(options_.selection));
+}
+
+/// Warns of a --trigger whose name no living thread has: perhaps it lacks a *.
+void Traced::warn_of_unknown_names() const {
+  if (std::none_of(options_.rules.begin(), options_.rules.end(),
+                   [](const RuleOption &option) { return option.rule.has_glob; }))
+    return;
+  const std::vector<std::string> names = thread_names();
+  for (const auto &[text, rule] : options_.rules)
+    if (rule.has_glob && std::none_of(names.begin(), names.end(), [&](const std::string &name) {
+          return fits(rule.glob, name);
+        }))
+      print("warning: --trigger {}: no thread has such a name now; ovnitrace waits for one. A * "
+            "stands for any text",
+            text);
 }
 
 void Traced::attach_control() {
@@ -260,7 +296,7 @@ Traced::End Traced::wait() {
   }
   if (!processes_.empty())
     return {wait_for_processes(processes_, options_, *signals_)};
-  return {signals_->wait(double(options_.duration) / 1e9) ? "stopped by a signal"
+  return {signals_->wait(double(options_.duration) / 1e9) ? kBySignal
                                                           : time_over(options_.duration)};
 }
 

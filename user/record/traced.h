@@ -22,6 +22,10 @@
 
 namespace ovnitrace {
 
+/// Chooses the cgroups of the selection, and prints which these are. `waits`: for those that do not
+/// exist yet.
+void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits);
+
 /// Says in words how a capture ended that was limited to `duration` ns.
 std::string time_over(uint64_t duration);
 
@@ -85,8 +89,8 @@ public:
 
 private:
   void attach_families();
-  void choose_cgroups();
   void warn_of_no_match() const;
+  void warn_of_unknown_names() const;
   void attach_control();
   std::vector<ProbedFile> find_user_probes();
 
