@@ -34,12 +34,34 @@ std::vector<std::pair<std::string, Value>> sort_values() {
   return values;
 }
 
+/// Returns the words for the columns of `top`, in their order, and their values.
+std::vector<std::pair<std::string, Value>> top_values() {
+  const auto time = [](ThreadState state) {
+    return [=](const ThreadSummary &of) { return of.reported(state); };
+  };
+  return {
+      {"run", time(ThreadState::Running)},
+      {"preempt",
+       [](const ThreadSummary &of) {
+         return of.reported(ThreadState::Cooling) - of.throttled_time();
+       }},
+      {"woken", time(ThreadState::Warming)},
+      {"block", time(ThreadState::Paused)},
+      {"throttle", &ThreadSummary::throttled_time},
+      {"sw", &ThreadSummary::switches},
+      {"p50", [](const ThreadSummary &of) { return of.latency.percentile(50); }},
+      {"p99", [](const ThreadSummary &of) { return of.latency.percentile(99); }},
+      {"max", [](const ThreadSummary &of) { return of.latency.max(); }},
+  };
+}
+
 /// Returns the value of a word; that of the first if the word is unknown.
 Value value_of(const std::string &word) {
   const auto values = sort_values();
-  for (const auto &[known, value] : values)
-    if (word == known)
-      return value;
+  for (const auto &all : {values, top_values()})
+    for (const auto &[known, value] : all)
+      if (word == known)
+        return value;
   return values.front().second;
 }
 
@@ -103,6 +125,13 @@ std::vector<std::string> sort_words() {
   for (const auto &[word, value] : sort_values())
     if (std::find(words.begin(), words.end(), word) == words.end())
       words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> top_sort_words() {
+  std::vector<std::string> words;
+  for (const auto &[word, value] : top_values())
+    words.push_back(word);
   return words;
 }
 

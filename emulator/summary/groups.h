@@ -22,6 +22,8 @@ struct ThreadGroup {
 
 /// Returns the words by which threads can be sorted, the default first.
 std::vector<std::string> sort_words();
+/// Returns the words for the columns of `top`, which the functions below take, too.
+std::vector<std::string> top_sort_words();
 
 /// Returns the indices of the threads that the cut keeps, the largest by one of sort_words() first.
 /// Equal ones are in row order.

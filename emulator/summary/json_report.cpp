@@ -69,6 +69,8 @@ public:
     out.member("tracer", info_.tracer);
     out.member("ended", info_.ended);
     out.member("begin_ns", summary_.from);
+    out.member("begin_wall_ns",
+               info_.to_wall_ns ? Json(int64_t(summary_.from) + info_.to_wall_ns) : Json());
     out.member("duration_ns", summary_.to - summary_.from);
     out.member("events", summary_.events);
     out.member("lost", lost_json(summary_.lost, summary_.lost_more));

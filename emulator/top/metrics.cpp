@@ -78,11 +78,13 @@ void Metrics::add(const TopPart &part) {
       counts.states[n] += states[n];
     counts.counters.add(thread);
     counts.idle.add(thread.idle);
+    idle_known_ |= thread.idle_known > 0;
     for (size_t n = 0; n < kBounds; n++)
       counts.latencies[n] += thread.latency.below(kFirstBound + unsigned(n) * kBoundStep);
     counts.latency_count += thread.latency.count();
     counts.latency_sum += thread.latency.sum();
   }
+  idle_known_ |= part.info.all_threads;
   for (size_t cpu = 0; cpu < summary.cpus.size(); cpu++)
     busy_[catalog.cpus[cpu].index] += summary.cpus[cpu].busy;
   observed_ += part.length();
@@ -128,13 +130,15 @@ std::string Metrics::text() const {
     text.sample(group, seconds(counts.latency_sum), "_sum");
     text.sample(group, std::to_string(counts.latency_count), "_count");
   });
-  text.start("idle_while_waiting_seconds_total", "counter",
-             "Time in which threads waited for a CPU while a CPU was idle.");
-  each_group([&](const std::string &group, const Counts &counts) {
-    for (size_t cause = 0; cause < kIdleCauses.size(); cause++)
-      text.sample(group + "," + label("cause", kIdleCauses[cause].word),
-                  seconds(counts.idle.ns[cause]));
-  });
+  if (idle_known_) {
+    text.start("idle_while_waiting_seconds_total", "counter",
+               "Time in which threads waited for a CPU while a CPU was idle.");
+    each_group([&](const std::string &group, const Counts &counts) {
+      for (size_t cause = 0; cause < kIdleCauses.size(); cause++)
+        text.sample(group + "," + label("cause", kIdleCauses[cause].word),
+                    seconds(counts.idle.ns[cause]));
+    });
+  }
   text.start("cpu_busy_seconds_total", "counter", "Time in which a CPU ran a recorded thread.");
   for (const auto &[cpu, ns] : busy_)
     text.sample(label("cpu", std::to_string(cpu)), seconds(ns));

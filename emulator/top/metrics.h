@@ -50,6 +50,7 @@ private:
   std::map<uint32_t, uint64_t> busy_; ///< ns, by number of the CPU
   uint64_t observed_ = 0;             ///< ns
   uint64_t events_ = 0, lost_ = 0;
+  bool idle_known_ = false; ///< the capture sees whether CPUs are idle
 };
 
 } // namespace ovnitrace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/top/top_part.h"
 
+#include "emulator/input/merge.h"
 #include "emulator/input/stacks.h"
+#include "emulator/input/trace_dir.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/why/explainer.h"
 #include "emulator/why/why_report.h"
@@ -39,13 +41,23 @@ private:
   TimeRange range_;
 };
 
+/// Opens a part of the capture. It has no file while no recorded thread has done anything.
+std::unique_ptr<EventSource> open_part(const std::string &directory, const TraceInfo &info,
+                                       DiagnosticSink &sink) {
+  if (!chunk_files(directory, Codec::none).empty())
+    return open_trace({{directory}}, sink);
+  std::vector<HostInput> hosts;
+  hosts.push_back({.name = info.host, .path = directory, .info = info, .chunks = {}});
+  return std::make_unique<MergedTrace>(std::move(hosts), sink);
+}
+
 } // namespace
 
 TopPart read_top_part(const std::string &directory, uint64_t from, uint64_t to,
                       DiagnosticSink &sink) {
-  std::unique_ptr<EventSource> source = open_trace({{directory}}, sink);
   NoDiagnostics reported_already;
   TraceInfo info = read_trace_info(directory, reported_already);
+  std::unique_ptr<EventSource> source = open_part(directory, info, sink);
   Cut cut;
   cut.from = since_start(source->catalog(), from);
   cut.to = since_start(source->catalog(), to);

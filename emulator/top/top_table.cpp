@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/top/top_table.h"
 
+#include "emulator/base/comma_list.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/input/call_name.h"
@@ -13,7 +14,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 namespace ovnitrace {
@@ -107,47 +110,93 @@ private:
   size_t left_;
 };
 
-/// Returns "2 CPUs 67 % busy (98, 36)", with the share of each one unless there are many. If other
-/// threads ran, too, without being recorded: "used 67 % of 2 CPUs (98, 36)".
-std::string cpus_text(const Summary &summary, uint64_t length, bool all_threads) {
-  uint64_t busy = 0;
-  std::string each;
-  for (const CpuSummary &cpu : summary.cpus) {
-    busy += cpu.busy;
-    each += fmt::format("{}{:.0f}", each.empty() ? "" : ", ",
-                        length ? 100 * double(cpu.busy) / double(length) : 0);
+/// Returns whether a list of CPUs, as "0-3,8", has a CPU.
+bool has_cpu(std::string_view list, uint32_t cpu) {
+  for (const std::string &part : comma_list(std::string(list))) {
+    uint32_t first = 0, last = 0;
+    const int read = std::sscanf(part.c_str(), "%" SCNu32 "-%" SCNu32, &first, &last);
+    if (read >= 1 && first <= cpu && cpu <= (read == 2 ? last : first))
+      return true;
   }
-  const size_t count = summary.cpus.size();
+  return false;
+}
+
+/// Returns whether the filters of a capture, as "--cpu 0-3", let events of a CPU pass.
+bool is_recorded(const TraceInfo &info, uint32_t cpu) {
+  constexpr std::string_view kOnly = "--cpu ", kNot = "--no-cpu ";
+  bool chosen = true;
+  for (const std::string_view filter : info.filters)
+    if (filter.starts_with(kOnly))
+      chosen = chosen && has_cpu(filter.substr(kOnly.size()), cpu);
+    else if (filter.starts_with(kNot))
+      chosen = chosen && !has_cpu(filter.substr(kNot.size()), cpu);
+  return chosen;
+}
+
+/// Returns "2 CPUs 67 % busy (98, 36)", with the share of each one unless there are many. If other
+/// threads ran, too, without being recorded: "used 67 % of 2 CPUs (98, 36)". A CPU that was not
+/// recorded has "-", and does not count.
+std::string cpus_text(const TopPart &part) {
+  const Summary &summary = part.sums.summary;
+  const uint64_t length = part.length();
+  uint64_t busy = 0;
+  size_t count = 0;
+  std::string each;
+  for (size_t n = 0; n < summary.cpus.size(); n++) {
+    const bool recorded = is_recorded(part.info, part.catalog().cpus[n].index);
+    busy += recorded ? summary.cpus[n].busy : 0;
+    count += recorded;
+    const double percent = length ? 100 * double(summary.cpus[n].busy) / double(length) : 0;
+    each += (each.empty() ? "" : ", ") + (recorded ? fmt::format("{:.0f}", percent) : "-");
+  }
   const std::string cpus = human_count(count, "CPU", "CPUs");
   const double percent = length && count ? 100 * double(busy) / double(length * count) : 0;
-  return (all_threads ? fmt::format("{} {:.0f} % busy", cpus, percent)
-                      : fmt::format("used {:.0f} % of {}", percent, cpus)) +
-         (count > 1 && count <= kMostCpuShares ? " (" + each + ")" : "");
+  const size_t all = summary.cpus.size();
+  return (part.info.all_threads ? fmt::format("{} {:.0f} % busy", cpus, percent)
+                                : fmt::format("used {:.0f} % of {}", percent, cpus)) +
+         (all > 1 && all <= kMostCpuShares ? " (" + each + ")" : "");
 }
 
 std::vector<std::string> head_lines(const TopPart &part) {
   const Summary &summary = part.sums.summary;
   const uint64_t length = part.length();
-  uint64_t switches = 0, waited = 0, idle = 0, threads = 0;
+  uint64_t switches = 0, waited = 0, idle_known = 0, idle = 0, threads = 0;
   for (size_t t = 0; t < summary.threads.size(); t++) {
     if (!summary.shown[t])
       continue;
     threads++;
     switches += summary.threads[t].switches();
     waited += part.sums.why.threads[t].waiting;
+    idle_known += part.sums.why.threads[t].idle_known;
     const IdleTimes &times = part.sums.why.threads[t].idle;
     idle += times.total() - times[IdleCause::affinity];
   }
   return {fmt::format("{}   {}   {} switches/s   {}", human_count(threads, "thread", "threads"),
-                      cpus_text(summary, length, part.info.all_threads),
-                      per_second(switches, length),
+                      cpus_text(part), per_second(switches, length),
                       "events lost: " +
                           lost_text(summary.lost, summary.lost_more, human_count(summary.lost))),
-          fmt::format("waited {} for a CPU, {} of it while a CPU was idle that the thread may use",
-                      human_duration(waited), human_duration(idle))};
+          waited && !idle_known
+              ? fmt::format("waited {} for a CPU; not known: whether a CPU was idle meanwhile",
+                            human_duration(waited))
+              : fmt::format(
+                    "waited {} for a CPU, {} of it while a CPU was idle that the thread may use",
+                    human_duration(waited), human_duration(idle))};
+}
+
+const char *word_of(TopBy by) {
+  return by == TopBy::thread ? "thread" : by == TopBy::process ? "process" : "name";
 }
 
 } // namespace
+
+std::string top_title(const TopView &view, time_t time, uint64_t interval, bool frozen) {
+  tm local{};
+  localtime_r(&time, &local);
+  return fmt::format("top  {:02}:{:02}:{:02}{}  every {}  by {}  sorted by {}{}{}", local.tm_hour,
+                     local.tm_min, local.tm_sec, frozen ? " FROZEN" : "", human_duration(interval),
+                     word_of(view.by), view.sort,
+                     view.filter.empty() ? "" : "  names: ", view.filter);
+}
 
 void apply_filter(Summary &summary, const Catalog &catalog, const std::string &filter) {
   for (size_t t = 0; t < summary.threads.size(); t++)

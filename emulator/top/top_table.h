@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ enum class TopBy : uint8_t { thread, process, name };
 
 struct TopView {
   TopBy by = TopBy::thread;
-  std::string sort = "running"; ///< one of sort_words()
-  std::string filter = {};      ///< only names that contain this
-  size_t columns = 100;         ///< width of a line
+  std::string sort = "run"; ///< one of top_sort_words()
+  std::string filter = {};  ///< only names that contain this
+  size_t columns = 100;     ///< width of a line
 };
 
 struct TopTable {
@@ -30,6 +31,10 @@ struct TopTable {
 /// Returns the table of an interval. Shares are of the interval; those of a group are sums. Leaves
 /// out threads that did not exist in the interval, and those that the filter leaves out.
 TopTable top_table(TopPart &part, const TopView &view);
+
+/// Returns the title of a table. `interval`: ns. `time`: of the clock, seconds since 1970. What
+/// changes comes first, because a terminal may have only 80 columns.
+std::string top_title(const TopView &view, time_t time, uint64_t interval, bool frozen = false);
 
 /// Marks the threads of `summary` whose names contain the filter of a view, or all.
 void apply_filter(Summary &summary, const Catalog &catalog, const std::string &filter);

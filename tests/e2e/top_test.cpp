@@ -115,11 +115,27 @@ TEST_F(TopCommand, NeedsATerminalOrBatch) {
   EXPECT_EQ(run(top({"--batch", "1", "-p", "no-such-name"})).status(), 1);
 }
 
+TEST_F(TopCommand, WaitsForAThreadThatPassesTheFilter) {
+  const Outcome outcome = run(top({"--comm", "no-such", "--batch", "2", "-i", "200ms"}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("0 threads "), std::string::npos) << outcome.out;
+}
+
+TEST_F(TopCommand, SaysThatTheCaptureEndedBeforeAnInterval) {
+  const Outcome outcome = run(top({"--batch", "1", "-d", "200ms"}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("after 200.0 ms (-d): 0 of 1 intervals were printed"),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(TopCommand, EndsWhenItsProcessEnds) {
   Process program({.argv = {"sleep", "0.5"}});
   const Outcome outcome =
       run(top({"-p", std::to_string(program.pid()), "--batch", "100000", "-i", "200ms"}));
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("the process ended: "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(" of 100,000 intervals were printed"), std::string::npos);
   EXPECT_TRUE(names_in(scratch()).empty());
 }
 

@@ -11,6 +11,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <sstream>
 
 namespace ovnitrace {
@@ -50,7 +51,8 @@ using Words = std::vector<std::string>;
 TEST_F(Batch, AnIntervalEndsWithAnEmptyLine) {
   for (const size_t lines : {0, 3, 4}) {
     TopBatch batch({.columns = 80}, 1, lines, false);
-    EXPECT_EQ(firsts(printed(batch)), (Words{"3", "waited", "THREAD", "one", "two", "three", ""}))
+    EXPECT_EQ(firsts(printed(batch)),
+              (Words{"top", "3", "waited", "THREAD", "one", "two", "three", ""}))
         << lines;
   }
 }
@@ -58,7 +60,7 @@ TEST_F(Batch, AnIntervalEndsWithAnEmptyLine) {
 TEST_F(Batch, ATableMayBeCut) {
   TopBatch batch({.columns = 80}, 1, 2, false);
   const std::string text = printed(batch);
-  EXPECT_EQ(firsts(text), (Words{"3", "waited", "THREAD", "one", "two", "(1", ""}));
+  EXPECT_EQ(firsts(text), (Words{"top", "3", "waited", "THREAD", "one", "two", "(1", ""}));
   EXPECT_TRUE(text.ends_with("\n(1 more: --top 0 prints all)\n\n")) << text;
 }
 
@@ -72,6 +74,33 @@ TEST_F(Batch, JsonIsALineOfTheThreadsThatAreChosen) {
     tids.push_back(thread["tid"]);
   std::sort(tids.begin(), tids.end());
   EXPECT_EQ(tids, (std::vector<uint32_t>{10, 20})) << "names with an o";
+}
+
+TEST_F(Batch, TheTitleHasTheTimeOfTheInterval) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  tm clock{};
+  clock.tm_hour = 14, clock.tm_min = 3, clock.tm_sec = 6, clock.tm_mday = 1, clock.tm_year = 100;
+  const auto wall = uint64_t(mktime(&clock)) * 1'000'000'000;
+  trace.json(R"({"version": 1, "clock": {"id": "CLOCK_MONOTONIC", "to_wall_ns": )" +
+             std::to_string(wall) + "}}");
+  trace.cpu(0).at(0).start().id(1, 10, 10, "one").dispatch(1).at(1000 * kMs).stop();
+  trace.write();
+  TopBatch text({.columns = 80}, 1, 0, false), json({.columns = 80}, 1, 0, true);
+  testing::internal::CaptureStdout();
+  text.take(dir.path(), 0, 1000 * kMs);
+  json.take(dir.path(), 500 * kMs, 1000 * kMs);
+  const std::string out = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(out.find("top  14:03:07  every 1.000 s  by thread  sorted by run\n"), 0u) << out;
+  EXPECT_EQ(nlohmann::json::parse(out.substr(out.find("{")))["begin_wall_ns"], wall + 500 * kMs);
+}
+
+TEST_F(Batch, ItSaysWhatIsLeftUndone) {
+  TopBatch batch({.columns = 80}, 2, 0, false);
+  printed(batch);
+  EXPECT_EQ(batch.unfinished(), "1 of 2 intervals were printed");
+  printed(batch);
+  EXPECT_EQ(batch.unfinished(), "");
 }
 
 TEST_F(Batch, ItEndsAfterItsIntervals) {

@@ -100,9 +100,12 @@ int top(Arguments arguments) {
   options.live = view.get();
   const RecordResult result = record(options);
   const std::exception_ptr failure = view->failure;
+  const std::string unfinished = view->unfinished();
   view.reset(); // the terminal is as before
   if (failure)
     std::rethrow_exception(failure);
+  if (result.how != kBySignal)
+    print("{}{}{}", result.how, unfinished.empty() ? "" : ": ", unfinished);
   if (!result.missing.empty())
     print_text(result.missing);
   return result.exit_status;
@@ -125,10 +128,10 @@ void add_top(App app) {
       .type_name("TIME");
   command
       .add_option("--sort", arguments->view.sort,
-                  fmt::format("Sort by this, the largest first: {} (default: running)",
-                              fmt::join(sort_words(), ", ")))
+                  fmt::format("Sort by this, the largest first: {} (default: run)",
+                              fmt::join(top_sort_words(), ", ")))
       .type_name("COLUMN")
-      .one_of(sort_words());
+      .one_of(top_sort_words());
   command
       .add_option_function<std::string>(
           "--by",
@@ -172,7 +175,7 @@ is written.
 
 Examples:
   sudo ovnitrace top
-  sudo ovnitrace top -p nginx --sort latency
+  sudo ovnitrace top -p nginx --sort max
   sudo ovnitrace top --batch 1 --by process
   sudo ovnitrace top --batch 60 --json | jq '.threads[0]'
   sudo ovnitrace top --metrics 9877)");

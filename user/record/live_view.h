@@ -26,6 +26,9 @@ public:
   /// other calls but saved().
   virtual void close() {}
 
+  /// Returns what is left undone if the capture ends now by itself; empty: nothing.
+  virtual std::string unfinished() const { return ""; }
+
   uint64_t interval = 1'000'000'000; ///< ns between parts
   std::exception_ptr failure;        ///< what a call or a part has thrown: it ended the capture
   std::string scratch;               ///< an existing directory for the parts

@@ -2,6 +2,7 @@
 #include "user/top/batch.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/base/human.h"
 #include "emulator/cli/stdout_writer.h"
 #include "emulator/summary/report.h"
 
@@ -14,9 +15,10 @@ namespace ovnitrace {
 
 namespace {
 
-std::string text_of(TopPart &part, const TopView &view, size_t lines) {
+std::string text_of(TopPart &part, const TopView &view, size_t lines, uint64_t interval) {
   const TopTable table = top_table(part, view);
-  std::string text;
+  const auto end = time_t((int64_t(part.sums.summary.to) + part.info.to_wall_ns) / 1'000'000'000);
+  std::string text = top_title(view, end, interval) + '\n';
   for (const std::string &line : table.head)
     text += line + '\n';
   const size_t count = table.lines.size(), shown = lines ? std::min(lines, count) : count;
@@ -30,7 +32,7 @@ std::string text_of(TopPart &part, const TopView &view, size_t lines) {
 } // namespace
 
 TopBatch::TopBatch(TopView view, uint64_t count, size_t lines, bool json)
-    : view_(std::move(view)), left_(count), lines_(lines), json_(json) {}
+    : view_(std::move(view)), count_(count), left_(count), lines_(lines), json_(json) {}
 
 bool TopBatch::wait(uint64_t time, int stop) {
   const uint64_t now = monotonic_ns();
@@ -51,11 +53,17 @@ void TopBatch::take(const std::string &directory, uint64_t from, uint64_t to) {
     write_json_report(input, {.sort = view_.sort, .one_line = true},
                       [&](std::string_view text) { out.write(text); });
   } else {
-    out.write(text_of(part, view_, lines_));
+    out.write(text_of(part, view_, lines_, interval));
   }
   out.flush();
   gone_ = out.gone();
   left_--;
+}
+
+std::string TopBatch::unfinished() const {
+  return left_ && !gone_ ? fmt::format("{} of {} intervals were printed",
+                                       human_count(count_ - left_), human_count(count_))
+                         : "";
 }
 
 } // namespace ovnitrace

@@ -21,10 +21,12 @@ public:
   bool wait(uint64_t time, int stop) override;
   void take(const std::string &directory, uint64_t from, uint64_t to) override;
   void saved(const std::string &) override {}
+  std::string unfinished() const override;
 
 private:
   TopView view_;
-  uint64_t left_; ///< intervals
+  const uint64_t count_; ///< intervals
+  uint64_t left_;        ///< of them
   const size_t lines_;
   const bool json_;
   bool gone_ = false; ///< nobody reads

@@ -26,6 +26,7 @@ public:
   bool wait(uint64_t time, int stop) override;
   void take(const std::string &directory, uint64_t from, uint64_t to) override;
   void saved(const std::string &) override {}
+  std::string unfinished() const override { return "no metrics are served any more"; }
 
   const Metrics &metrics() const { return metrics_; }
 

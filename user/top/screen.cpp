@@ -3,9 +3,9 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "emulator/input/source.h"
 
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -27,13 +27,6 @@ namespace {
 
 constexpr uint64_t kLook = 100'000'000; // ns between looks at the size of the terminal
 
-std::string wall_clock() {
-  const time_t now = time(nullptr);
-  tm local{};
-  localtime_r(&now, &local);
-  return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
-}
-
 attr_t attribute_of(ScreenLine::Look look) {
   return look == ScreenLine::bold ? A_BOLD : look == ScreenLine::selected ? A_REVERSE : A_NORMAL;
 }
@@ -43,8 +36,11 @@ attr_t attribute_of(ScreenLine::Look look) {
 /// Makes the content. SIGUSR2 saves a flight recorder.
 TopScreen::TopScreen(TopView view) : content_(std::move(view), [] { kill(getpid(), SIGUSR2); }) {}
 
+/// Repeats what the screen said about saved traces, which is gone with the screen.
 TopScreen::~TopScreen() {
   close();
+  for (const std::string &message : all_saved_)
+    print("{}", message);
 }
 
 void TopScreen::close() {
@@ -112,6 +108,7 @@ void TopScreen::take(const std::string &directory, uint64_t from, uint64_t to) {
 void TopScreen::saved(const std::string &message) {
   const std::lock_guard lock(saving_);
   saved_ = message;
+  all_saved_.push_back(message);
 }
 
 /// Returns whether there is a new message.
@@ -136,7 +133,7 @@ bool TopScreen::take_keys() {
 void TopScreen::draw() {
   erase();
   int row = 0;
-  for (const ScreenLine &line : content_.lines(wall_clock(), interval)) {
+  for (const ScreenLine &line : content_.lines(time(nullptr), interval)) {
     attrset(attribute_of(line.look));
     mvaddstr(row++, 0, line.text.c_str());
   }

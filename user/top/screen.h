@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -31,9 +32,10 @@ private:
   void draw();
 
   ScreenContent content_;
-  std::mutex saving_;        ///< guards saved_
-  std::string saved_;        ///< what saved() was told, until it is shown
-  void *terminal_ = nullptr; ///< ncurses' SCREEN
+  std::mutex saving_;                  ///< guards saved_ and all_saved_
+  std::string saved_;                  ///< what saved() was told, until it is shown
+  std::vector<std::string> all_saved_; ///< all that saved() was told
+  void *terminal_ = nullptr;           ///< ncurses' SCREEN
 };
 
 } // namespace ovnitrace

@@ -2,7 +2,6 @@
 #include "user/top/screen_content.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/summary/groups.h"
 
@@ -57,10 +56,6 @@ void drop_last_character(std::string &text) {
     text.pop_back();
   if (!text.empty())
     text.pop_back();
-}
-
-const char *word_of(TopBy by) {
-  return by == TopBy::thread ? "thread" : by == TopBy::process ? "process" : "name";
 }
 
 /// Returns the word after `word`, or before it; the last one is followed by the first.
@@ -161,7 +156,7 @@ void ScreenContent::take_table_key(int key) {
   switch (key) {
   case 's':
   case 'S':
-    view_.sort = next_word(sort_words(), view_.sort, key == 's' ? 1 : -1);
+    view_.sort = next_word(top_sort_words(), view_.sort, key == 's' ? 1 : -1);
     break;
   case 'g':
     view_.by = view_.by == TopBy::thread    ? TopBy::process
@@ -214,13 +209,6 @@ size_t ScreenContent::list_rows() const {
   return rows_ - std::min(rows_, used);
 }
 
-/// Returns the title. What changes comes first, because a terminal may have only 80 columns.
-std::string ScreenContent::title(const std::string &time, uint64_t interval) const {
-  return fmt::format("top  {}{}  every {}  by {}  sorted by {}{}{}", time, frozen_ ? " FROZEN" : "",
-                     human_duration(interval), word_of(view_.by), view_.sort,
-                     view_.filter.empty() ? "" : "  names: ", view_.filter);
-}
-
 void ScreenContent::add_list(std::vector<ScreenLine> &lines) {
   const size_t rows = list_rows();
   const std::vector<std::string> &list = shows_text() ? text_ : table_.lines;
@@ -232,8 +220,9 @@ void ScreenContent::add_list(std::vector<ScreenLine> &lines) {
                      !shows_text() && n == selected_ ? ScreenLine::selected : ScreenLine::plain});
 }
 
-std::vector<ScreenLine> ScreenContent::lines(const std::string &time, uint64_t interval) {
-  std::vector<ScreenLine> lines = {{short_line(title(time, interval), view_.columns)}};
+std::vector<ScreenLine> ScreenContent::lines(time_t time, uint64_t interval) {
+  std::vector<ScreenLine> lines = {
+      {short_line(top_title(view_, time, interval, frozen_), view_.columns)}};
   if (!part_ && mode_ != Mode::help)
     lines.push_back({short_line("the first interval is being recorded…", view_.columns)});
   for (size_t n = 0; n < table_.head.size() && !shows_text(); n++)

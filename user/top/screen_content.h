@@ -37,9 +37,9 @@ public:
   /// Shows `message` in the last line until the next key.
   void show(std::string message) { message_ = std::move(message); }
 
-  /// Returns the lines of the screen, at most as many as it has. `time`: of the clock on the wall.
-  /// `interval`: ns between parts.
-  std::vector<ScreenLine> lines(const std::string &time, uint64_t interval);
+  /// Returns the lines of the screen, at most as many as it has. `time`: of the clock,
+  /// seconds since 1970. `interval`: ns between parts.
+  std::vector<ScreenLine> lines(time_t time, uint64_t interval);
 
   bool is_frozen() const { return frozen_; } ///< no new intervals are wanted
   bool has_ended() const { return ended_; }  ///< the user wants to leave
@@ -54,7 +54,6 @@ private:
   void explain();
   void make_table();
   size_t list_rows() const;
-  std::string title(const std::string &time, uint64_t interval) const;
   void add_list(std::vector<ScreenLine> &lines);
 
   TopView view_;
