@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostSums = 1000, kMostHolders = 8;
+constexpr size_t kMostSums = 1000;
 
 /// Returns what the page says about a holder.
 Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
@@ -43,7 +43,7 @@ std::vector<WaitSum> sums_of(const Explanation &why) {
 } // namespace
 
 Json waits_header(const Catalog &catalog, const Explanation &why) {
-  Json sums = Json::array(), longest = Json::array();
+  Json sums = Json::array();
   uint64_t left_out = 0;
   for (const WaitSum &sum : sums_of(why)) {
     if (sums.size() == kMostSums) {
@@ -55,32 +55,7 @@ Json waits_header(const Catalog &catalog, const Explanation &why) {
     one["ns"] = sum.ns;
     sums.push_back(std::move(one));
   }
-  for (const LongWait &wait : why.longest_waits) {
-    std::vector<std::pair<Culprit, uint64_t>> holders; // on whatever CPU it waited for
-    for (const LongWait::Part &part : wait.holders) {
-      const auto at = std::find_if(holders.begin(), holders.end(),
-                                   [&](const auto &one) { return one.first == part.holder; });
-      if (at == holders.end())
-        holders.emplace_back(part.holder, part.ns);
-      else
-        at->second += part.ns;
-    }
-    std::stable_sort(holders.begin(), holders.end(), [](const auto &a, const auto &b) {
-      return std::pair(a.first.is_known(), a.second) > std::pair(b.first.is_known(), b.second);
-    });
-    const bool more = wait.more_holders || holders.size() > kMostHolders;
-    holders.resize(std::min(holders.size(), kMostHolders));
-    Json parts = Json::array();
-    for (const auto &[holder, ns] : holders) {
-      parts.push_back(holder_json(catalog, holder, wait.thread));
-      parts.back()["ns"] = ns;
-    }
-    longest.push_back({{"waiter", wait.thread},
-                       {"start", wait.start - catalog.begin},
-                       {"more", more},
-                       {"parts", std::move(parts)}});
-  }
-  return {{"sums", std::move(sums)}, {"left_out", left_out}, {"longest", std::move(longest)}};
+  return {{"sums", std::move(sums)}, {"left_out", left_out}};
 }
 
 } // namespace ovnitrace

@@ -10,7 +10,7 @@
 namespace ovnitrace {
 
 /// Returns JSON. `sums`: how long each thread waited while one holder held its CPU, the longest
-/// first, at most 1000. `left_out`: ns of the others. `longest`: the parts of the longest waits.
+/// first, at most 1000. `left_out`: ns of the others.
 nlohmann::ordered_json waits_header(const Catalog &catalog, const Explanation &why);
 
 } // namespace ovnitrace

@@ -56,9 +56,7 @@ const HEADER = {
   waits: {sums: [{waiter: 1, thread: 0, name: 'main (10)', ns: 70, known: true},
                  {waiter: 1, thread: null, name: 'others', ns: 500, known: false},
                  {waiter: 2, thread: 1, name: 'work (11)', ns: 90, known: true}],
-          left_out: 5, longest: [{waiter: 1, start: 1400, more: false, parts: [
-            {name: 'a', ns: 30, known: true}, {name: 'b', ns: 60, known: false}, {name: 'c', ns: 40, known: true},
-            {name: 'd', ns: 1, known: true}]}]},
+          left_out: 5},
 };
 const counted = {start_gate_ns: 0, migrations: 3, faults: 0, switches: {yielded: 2}};
 const SUMMARY = {

@@ -39,7 +39,7 @@ async function start({header = {}, summary = {}} = {}) {
   const head = new TextEncoder().encode(JSON.stringify({
     from: 0, to: 5, states: ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'].map(state), state_order: [1, 0], threads: [{tid: 1, pid: 1, main: 0, node: 0, name: 'a', start: 0, slices: 1}],
     slices: 1, cpus: [{index: 0, node: 0}], counters: [], series: ['#112233'], alarm: '#ff0000', load_steps: 1, calls: [], untraced: [], chains: [],
-    waits: {sums: [], left_out: 0, longest: []}, latency: {count: 0},
+    waits: {sums: [], left_out: 0}, latency: {count: 0},
     parts: Object.entries(parts).map(([name, bytes]) => [name, bytes.length]), ...header}));
   const all = Buffer.concat([Buffer.from(Uint32Array.of(head.length).buffer), head, ...Object.values(parts)]);
   const base64 = deflateRawSync(all).toString('base64');

@@ -40,16 +40,19 @@ test('a note is at the range, else the slice, else the middle, in order with the
   assert.equal(app.notes.add(1000, 'too many'), false);
 });
 
-test('notes are lines through the rows, with texts that do not overlap', () => {
+test('notes are lines through the rows, with texts that do not overlap: the newest has room', () => {
   const {app, draw, canvas} = open();
   app.notes.add(1405, 'near');
-  app.notes.add(1900, 'far');
+  app.notes.add(1800, 'far');
+  app.notes.add(1995, 'last');
   app.redraw();
   draw();
-  const texts = canvas.calls.filter(call => /^fillText (new config|near|far) /.test(call));
-  assert.deepEqual(texts.map(call => call.split(' ').slice(1, -3).join(' ')), ['new config', 'far']);
+  const texts = canvas.calls.filter(call => /^fillText (new config|near|far|last) /.test(call));
+  assert.deepEqual(texts.map(call => call.split(' ').slice(1, -3).join(' ')), ['last', 'far', 'near']);
+  const [x] = texts[0].split(' ').slice(-3);
+  assert.equal(Number(x), 610 - 32 + 4, 'left of its line, within the page');
   const dashes = x => canvas.calls.filter(call => call.startsWith('fillRect ' + x + ' ') && call.includes(' 1 3 ')).length;
-  assert.deepEqual([370, 372, 570].map(dashes), [50, 50, 50]);
+  assert.deepEqual([370, 372, 530].map(dashes), [50, 50, 50]);
 });
 
 test('a picture has the visible parts of the timeline below each other', () => {

@@ -77,7 +77,7 @@ test('who woke whom is known by thread where a tid was used again', () => {
   const threads = [...THREADS.slice(0, 2), {...THREADS[1], node: 0, pid: 10, name: 'later', birth: 1900, start: 1900, slices: [{state: 1, length: 100, cpu: 1}]}];
   const {app, shown, press} = open(3, {threads, parts: {order: Uint8Array.of(0, 1, 1, 0, 2)}, header: {
     preemptions: [], wakeups: [{thread: 0, by: 1}, {thread: 2, by: 0}],
-    critical_path: null, waits: {sums: [], left_out: 0, longest: []}},
+    critical_path: null, waits: {sums: [], left_out: 0}},
     summary: {preemptions: [], wakeups: [{node: 0, tid: 10, by_tid: 11, by_name: 'later', count: 2}, {node: 0, tid: 11, by_tid: 10, by_name: 'main', count: 1}]}});
   assert.deepEqual(shown().slice(-2), ['main (10) | work (11) | 2', 'later (11) | main (10) | 1']);
   press('later (11)');
@@ -118,9 +118,9 @@ test('the longest waits are of the chosen states, range and threads', () => {
   const {app, byId, shown, press, page} = open(5);
   assert.deepEqual(shown(), lines(`
 Longest waits for a CPUcoolingwarmingthrottledpaused
-Of the whole run. Which threads ran meanwhile is known for the 1 longest waits for a CPU.
+Of the whole run. Which threads ran meanwhile is left out: it did not fit into --max-size.
 Thread | State | Length ▾ | From | Ran meanwhile | Preempted or woken by
-work (11) of one | The cooling | 100 ns | 0.000001 s | c 40 ns; a 30 ns; d 1 ns; others | other (77)
+work (11) of one | The cooling | 100 ns | 0.000001 s | – | other (77)
 main (10) of one | The warming | 50 ns | 0.000002 s | – | work (11) of one
 Which threads ran while others waited for their CPU
 Of the whole run, whatever range is selected. The search above chooses threads. Left out: 5 ns of shorter ones.
@@ -177,7 +177,7 @@ test('of many waits the longest hundred are kept', () => {
   const slices = Array.from({length: 900}, (_, n) => ({state: n % 2 ? 4 : 1, length: 1 + (n * 37) % 451, cpu: 1}));
   const {shown} = open(5, {
     to: 1e6, threads: [{tid: 1, pid: 1, name: 'a', start: 1000, slices}],
-    header: {critical_path: null, waits: {sums: [], left_out: 0, longest: []}},
+    header: {critical_path: null, waits: {sums: [], left_out: 0}},
     parts: {order: Uint8Array.from({length: 450}, () => 0), critical_path: new Uint8Array(), events: new Uint8Array()},
   });
   const lengths = shown().filter(line => line.startsWith('a (1) | The cooling')).map(line => parseInt(line.split(' | ')[2]));

@@ -24,7 +24,7 @@ function picture({app, canvas}, {width, height = 4, from = 1000, to = 2000}, pai
 const thread = (made, n, size) => picture(made, {height: 6, ...size}, painter => painter.thread(n, 1, 5));
 const one = slices => makeApp({
   threads: [{tid: 1, pid: 1, name: 'a', start: 1000, slices}],
-  header: {critical_path: null, waits: {sums: [], left_out: 0, longest: []}},
+  header: {critical_path: null, waits: {sums: [], left_out: 0}},
   parts: {critical_path: varints(), events: varints(),
           order: varints(...slices.filter(slice => slice.state === RUNNING).map(() => 0))},
 });

@@ -169,3 +169,11 @@ test('rows are grouped by cgroup, each group below a head that folds', () => {
   rows.foldAll(false);
   assert.deepEqual(texts(rows), ['/b 2', 0, 1, '/b 1', 3]);
 });
+
+test('with filters alone, the process that ran longest is first, as in a trace of the machine', () => {
+  const filters = ['--cpu 1'], late = [THREADS[4], ...THREADS.slice(0, 4)];
+  const orderOf = summary => make(late, {summary}).processes.map(process => process.name);
+  assert.deepEqual(orderOf({filters}), ['Web', 'db', 'cron']);
+  assert.deepEqual(orderOf({filters, attached_pids: [10]}), ['cron', 'Web', 'db']);
+  assert.deepEqual(orderOf({filters, command: ['x']}), ['cron', 'Web', 'db']);
+});

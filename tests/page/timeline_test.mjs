@@ -78,11 +78,11 @@ fillText main 37 102 text
 fillText one · pid 10 · 2 threads 69 102 soft
 fillRect 0 114 209 22 panel
 rect 0 114 204 22
-fillText main 37 125 text
+fillText main 48 125 text
 fillText one · 10 152 125 soft
 fillRect 0 136 209 22 panel
 rect 0 136 204 22
-fillText work 37 147 text
+fillText work 48 147 text
 fillText one · 11 152 147 soft
 fillRect 0 158 209 22 panel
 fillRect 22 165 9 9 rgb(221 238 255)
@@ -176,11 +176,11 @@ fillText main 37 62 text
 fillText one · pid 10 · 2 threads 69 62 soft
 fillRect 0 74 209 22 head
 rect 0 74 204 22
-fillText main 37 85 text
+fillText main 48 85 text
 fillText one · 10 152 85 soft
 fillRect 0 96 209 22 panel
 rect 0 96 204 22
-fillText work 37 107 text
+fillText work 48 107 text
 fillText one · 11 152 107 soft`));
 });
 
@@ -233,11 +233,11 @@ fillText main 37 36 text
 fillText one · pid 10 · 2 threads 69 36 soft
 fillRect 0 48 209 22 panel
 rect 0 48 204 22
-fillText main 37 59 text
+fillText main 48 59 text
 fillText one · 10 152 59 soft
 fillRect 0 70 209 22 head
 rect 0 70 204 22
-fillText work 37 81 text
+fillText work 48 81 text
 fillText one · 11 152 81 soft
 fillRect 0 92 209 22 panel
 fillRect 22 99 9 9 rgb(221 238 255)
@@ -339,7 +339,7 @@ test('a text on a pattern has a plain background, and is left out where that has
 test('the text of a slice is the longest that has room', () => {
   const text = (length, why) => drawn(() => {}, {threads: [{tid: 1, pid: 1, name: 'a', start: 1000, slices: [
     {state: PAUSED, length, cpu: 1, flags: STARTS + ENDS, why}, {state: RUNNING, length: 1000 - length, cpu: 1}]}],
-    header: {waits: {sums: [], left_out: 0, longest: []}, critical_path: null},
+    header: {waits: {sums: [], left_out: 0}, critical_path: null},
     parts: {critical_path: new Uint8Array(), events: new Uint8Array(), order: Uint8Array.of(0)}})
       .filter(call => /^fillText [^a]/.test(call) && call.includes(' 214 ')).map(call => call.slice(9, call.indexOf(' 214')));
   assert.deepEqual(text(400, left(3, 1)), ['waits for · futex']);

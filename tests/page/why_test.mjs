@@ -50,6 +50,13 @@ test('a wait has the holders of each CPU on which it was', () => {
   assert.equal(tree.ns, 500);
 });
 
+test('a wait names its holders, those of most time first', () => {
+  const w = whys(), wait = w.trace.first[1] + 2;
+  assert.deepEqual(w.holders(wait), [{text: 'hog (9), not traced', known: true, ns: 80},
+                                     {text: 'idle', known: true, ns: 70},
+                                     {text: 'hog (8), not traced', known: true, ns: 50}]);
+});
+
 test('a range cuts waits, holders and blocks', () => {
   const sums = whys().plain([1], 310, 460);
   assert.deepEqual(sums.waiting, [{kind: 'wakeup', holder: 'idle', ns: 10 + 50},

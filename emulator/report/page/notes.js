@@ -28,11 +28,13 @@ export class Notes {
   }
 }
 
-/// Draws a line through all rows for each note, with its text at the foot if there is room.
+/// Draws a line through all rows for each note, with its text at the foot if there is room. The newest
+/// note comes first; at the right edge, its text is left of its line.
 export function drawNotes(timeline, height) {
   const {notes, view, colors} = timeline.app, {context} = timeline;
-  let free = NAMES;
-  for (const {time, text} of notes.list) {
+  const right = NAMES + timeline.width;
+  let free = right;
+  for (const {time, text} of notes.list.reverse()) {
     if (time < view.from || time > view.to)
       continue;
     const x = timeline.xOf(time);
@@ -40,12 +42,13 @@ export function drawNotes(timeline, height) {
     for (let y = 0; y < height; y += 6)
       context.fillRect(x, y, 1, 3);
     const width = context.measureText(text).width + 8;
-    if (x < free)
+    const left = Math.max(NAMES, Math.min(x, right - width));
+    if (left + width > free)
       continue;
-    free = x + width;
-    context.fillRect(x, height - 17, width, 17);
+    free = left;
+    context.fillRect(left, height - 17, width, 17);
     context.fillStyle = colors.ui('panel');
-    context.fillText(text, x + 4, height - 8);
+    context.fillText(text, left + 4, height - 8);
   }
 }
 

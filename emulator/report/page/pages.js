@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
-import {nameOf, timeIn, COOLING, RUNNING} from './trace.js';
+import {nameOf, timeIn, COOLING, RUNNING, WARMING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
@@ -133,20 +133,19 @@ function longest(app, states) {
   return kept;
 }
 
-/// Returns the threads that ran during each of the longest waits, by slice: most time first.
-function holdersOf(trace) {
-  const found = new Map();
-  for (const wait of trace.header.waits.longest) {
-    const slice = trace.find(wait.waiter, wait.start);
-    const parts = wait.parts.slice().sort((a, b) => b.known - a.known || b.ns - a.ns)
-        .map(part => part.name + ' ' + duration(part.ns));
-    found.set(slice, parts.slice(0, 3).join('; ') + (parts.length > 3 || wait.more ? '; others' : ''));
-  }
-  return found;
+const HOLDERS_MOST = 3;
+
+/// Names the threads that ran for most of a wait for a CPU.
+function holdersText({trace, whys}, {slice, thread}) {
+  const state = trace.state(slice);
+  if (!whys.known || !whys.hasCauses(thread) || (state !== COOLING && state !== WARMING))
+    return '–';
+  const parts = whys.holders(slice).map(({text, ns}) => text + ' ' + duration(ns));
+  return parts.slice(0, HOLDERS_MOST).join('; ') + (parts.length > HOLDERS_MOST ? '; others' : '') || '–';
 }
 
 export function waitsPage(app) {
-  const {trace} = app, held = holdersOf(trace), {sums, left_out} = trace.header.waits;
+  const {trace} = app, {sums, left_out} = trace.header.waits;
   const holders = new SortedTable([
     {title: 'Thread', words: true, value: row => nameOf(trace.threads[row.waiter]),
      click: row => app.showThread(row.waiter)},
@@ -169,7 +168,7 @@ export function waitsPage(app) {
     {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
     {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
     {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
-    {title: 'Ran meanwhile', words: true, value: row => held.get(row.slice) ?? '–'},
+    {title: 'Ran meanwhile', words: true, wraps: true, value: row => holdersText(app, row)},
     {title: 'Preempted or woken by', words: true, value: row => {
       const {peer, context, waker} = causes(trace, row);
       if (context > 0)
@@ -184,7 +183,7 @@ export function waitsPage(app) {
     select.onchange = show;
     into.replaceChildren(element('h2', {}, 'Longest waits ', select),
                          element('p', {className: 'note'}, (app.range ? 'In the selected range.' : 'Of the whole run.') +
-                                 ' Which threads ran meanwhile is known for the ' + trace.header.waits.longest.length + ' longest waits for a CPU.'),
+                                 (app.whys.known ? '' : ' Which threads ran meanwhile is left out: it did not fit into --max-size.')),
                          show(),
                          element('h2', {}, 'Which threads ran while others waited for their CPU'),
                          element('p', {className: 'note'}, 'Of the whole run, whatever range is selected. The search above chooses threads.' +

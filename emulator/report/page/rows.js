@@ -39,7 +39,8 @@ export class Rows {
     this.trace = trace;
     this.shown = trace.threads.filter(thread => trace.hasSlices(thread.index));
     this.processes = this.groups();
-    if (trace.summary.all_threads)
+    const {all_threads, filters = [], command = [], attached_pids = []} = trace.summary;
+    if (all_threads || (filters.length && !command.length && !attached_pids.length))
       this.orderAsInfo();
     this.cgroups = this.groupsByCgroup();
     this.search = '';

@@ -308,6 +308,8 @@ export class Timeline {
       const thread = trace.threads[row.thread];
       if (thread.process.threads.length === 1)
         x = this.drawSwatch(thread.process, y);
+      else
+        x = 48; // right of the name of its process
       name = thread.name || 'thread';
       note = this.side(thread.node) + String(thread.tid) + (thread.coarse ? ' ≈' : '');
     }

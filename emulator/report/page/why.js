@@ -166,6 +166,18 @@ export class Whys {
     }
   }
 
+  /// Returns who ran during a wait for a CPU: {text, ns, known}, most time first, unknown ones
+  /// last.
+  holders(slice) {
+    const found = new Map();
+    this.addWait(slice, this.trace.start[slice], this.trace.end(slice), (key, ns) => {
+      const number = this.partsOf(key)[2];
+      found.set(number, (found.get(number) ?? 0) + ns);
+    });
+    return [...found].map(([number, ns]) => ({text: this.culprit(number).text, known: this.culprit(number).known, ns}))
+        .sort((a, b) => b.known - a.known || b.ns - a.ns);
+  }
+
   addTurns(kind, cpu, from, to, add) {
     const turns = this.turns[cpu];
     let at = from;
