@@ -83,6 +83,10 @@ void empty_export(const std::string &directory, const char *entries) {
 }
 
 int run_export(const Arguments &arguments) {
+  if (arguments.format.empty() && find_format(arguments.write.inputs.front()))
+    throw Error(fmt::format("--to FORMAT is required: write `ovnitrace export --to {}`",
+                            arguments.write.inputs.front()),
+                kExitUsage);
   if (arguments.format.empty())
     throw Error("--to FORMAT is required: `ovnitrace export --help` lists the formats", kExitUsage);
   const ExportFormat &format = *find_format(arguments.format);
