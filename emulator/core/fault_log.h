@@ -27,8 +27,11 @@ public:
 
   /// Counts a switch of `thread` that the capture does not show: some kernels hide the switches of
   /// certain threads. A known limit, so not a fault unless all faults are wanted; report_unseen()
-  /// reports all in one line.
+  /// reports all in one line. One before the trace begins, as a flight recorder keeps them, does
+  /// not count: it only makes the states at the start.
   template <class F> void add_unseen_switch(const Event &event, uint32_t thread, F &&what) {
+    if (event.time < catalog_.begin)
+      return;
     if (limit_ == kUnlimited)
       return add(event, what);
     unseen_switches_++;

@@ -229,6 +229,18 @@ TEST_F(PingPong, SwitchesThatWereNotSeenAreReportedInOneLine) {
   EXPECT_EQ(run(lint).faults, 30u);
 }
 
+TEST_F(PingPong, UnseenSwitchesBeforeTheStartAreNotReported) {
+  auto &cpu = trace.cpu(1).at(900).id(1, 12, 12, "hidden").id(2, 13, 13, "other");
+  for (uint64_t n = 0; n < 3; n++)
+    cpu.at(910 + 20 * n).dispatch(1).at(920 + 20 * n).dispatch(2).at(925 + 20 * n).sleep(2);
+  cpu.at(1000).start().at(1100).dispatch(1).at(1200).dispatch(2).at(1990).stop();
+  ConvertOptions lint;
+  lint.lint = true;
+  EXPECT_EQ(run(lint).faults, 1u) << "the one after the start";
+  EXPECT_EQ(run().faults, 0u);
+  EXPECT_EQ(sink.count("1 switch by which 1 thread left a CPU was not seen"), 1u);
+}
+
 TEST_F(PingPong, ACutByTidReplaysTheThreadsThatItLeavesOut) {
   trace.cpu(1)
       .at(1000)
