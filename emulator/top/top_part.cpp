@@ -44,7 +44,7 @@ private:
 /// Opens a part of the capture. It has no file while no recorded thread has done anything.
 std::unique_ptr<EventSource> open_part(const std::string &directory, const TraceInfo &info,
                                        DiagnosticSink &sink) {
-  if (!chunk_files(directory, Codec::none).empty())
+  if (!open_chunks(directory).empty())
     return open_trace({{directory}}, sink);
   std::vector<HostInput> hosts;
   hosts.push_back({.name = info.host, .path = directory, .info = info, .chunks = {}});

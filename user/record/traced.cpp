@@ -181,13 +181,13 @@ void Traced::warn_of_unknown_names() const {
                    [](const RuleOption &option) { return option.rule.has_glob; }))
     return;
   const std::vector<std::string> names = thread_names();
-  for (const auto &[text, rule] : options_.rules)
-    if (rule.has_glob && std::none_of(names.begin(), names.end(), [&](const std::string &name) {
-          return fits(rule.glob, name);
-        }))
+  for (const RuleOption &option : options_.rules) {
+    const auto has_name = [&](const std::string &name) { return fits(option.rule.glob, name); };
+    if (option.rule.has_glob && std::none_of(names.begin(), names.end(), has_name))
       print("warning: --trigger {}: no thread has such a name now; ovnitrace waits for one. A * "
             "stands for any text",
-            text);
+            option.text);
+  }
 }
 
 void Traced::attach_control() {
