@@ -92,7 +92,7 @@ TEST_F(Batch, TheTitleHasTheTimeOfTheInterval) {
   json.take(dir.path(), 500 * kMs, 1000 * kMs);
   const std::string out = testing::internal::GetCapturedStdout();
   EXPECT_EQ(out.find("top  14:03:07  every 1.000 s  by thread  sorted by run\n"), 0u) << out;
-  EXPECT_EQ(nlohmann::json::parse(out.substr(out.find("{")))["begin_wall_ns"], wall + 500 * kMs);
+  EXPECT_EQ(nlohmann::json::parse(out.substr(out.find('{')))["begin_wall_ns"], wall + 500 * kMs);
 }
 
 TEST_F(Batch, ItSaysWhatIsLeftUndone) {
