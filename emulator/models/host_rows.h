@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Goes through the threads or CPUs of the host of an event. A loss or a filter on one host does not
+// Visits the threads or CPUs of the host of an event. A loss or a filter on one host does not
 // affect another. An event without a CPU is about all hosts.
 #pragma once
 

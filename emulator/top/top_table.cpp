@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/top/top_table.h"
 
-#include "emulator/base/comma_list.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/input/call_name.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/input/stacks.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
@@ -14,9 +14,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cinttypes>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace ovnitrace {
@@ -110,29 +108,6 @@ private:
   size_t left_;
 };
 
-/// Returns whether a list of CPUs, as "0-3,8", has a CPU.
-bool has_cpu(std::string_view list, uint32_t cpu) {
-  for (const std::string &part : comma_list(std::string(list))) {
-    uint32_t first = 0, last = 0;
-    const int read = std::sscanf(part.c_str(), "%" SCNu32 "-%" SCNu32, &first, &last);
-    if (read >= 1 && first <= cpu && cpu <= (read == 2 ? last : first))
-      return true;
-  }
-  return false;
-}
-
-/// Returns whether the filters of a capture, as "--cpu 0-3", let events of a CPU pass.
-bool is_recorded(const TraceInfo &info, uint32_t cpu) {
-  constexpr std::string_view kOnly = "--cpu ", kNot = "--no-cpu ";
-  bool chosen = true;
-  for (const std::string_view filter : info.filters)
-    if (filter.starts_with(kOnly))
-      chosen = chosen && has_cpu(filter.substr(kOnly.size()), cpu);
-    else if (filter.starts_with(kNot))
-      chosen = chosen && !has_cpu(filter.substr(kNot.size()), cpu);
-  return chosen;
-}
-
 /// Returns "2 CPUs 67 % busy (98, 36)", with the share of each one unless there are many. If other
 /// threads ran, too, without being recorded: "used 67 % of 2 CPUs (98, 36)". A CPU that was not
 /// recorded has "-", and does not count.
@@ -143,7 +118,7 @@ std::string cpus_text(const TopPart &part) {
   size_t count = 0;
   std::string each;
   for (size_t n = 0; n < summary.cpus.size(); n++) {
-    const bool recorded = is_recorded(part.info, part.catalog().cpus[n].index);
+    const bool recorded = records_cpu(part.info, part.catalog().cpus[n].index);
     busy += recorded ? summary.cpus[n].busy : 0;
     count += recorded;
     const double percent = length ? 100 * double(summary.cpus[n].busy) / double(length) : 0;

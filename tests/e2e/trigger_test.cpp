@@ -197,7 +197,7 @@ TEST_F(Trigger, SeveralShareTheSaves) {
   EXPECT_EQ(hits_of(outcome, "blocked:2ms:nobody"), 0u) << outcome.err;
   EXPECT_EQ(count(outcome.err, "saved to "), 3u) << outcome.err;
   EXPECT_NE(outcome.err.find(" of victim("), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("--trigger saves no more: 3 times"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 3 saves"), std::string::npos) << outcome.err;
 }
 
 // The wait is in the first part or the second, which --keep would remove.
@@ -258,7 +258,7 @@ TEST_F(Trigger, AConstantTriggerSavesOnceASecond) {
 
 TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
   const Outcome outcome = record_delays("latency", 800, "latency:2ms", {"--max-saves", "1"});
-  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 times"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 save was"), std::string::npos) << outcome.err;
   EXPECT_FALSE(exists(trace() + ".2")) << outcome.err;
   EXPECT_LT(hits_of(outcome, "latency:2ms"), 800u) << outcome.err;
 }
