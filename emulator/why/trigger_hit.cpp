@@ -10,7 +10,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr std::string_view kBlocked = "blocked ";
-constexpr std::string_view kHitRules[] = {"latency ", "preempted ", "idle-while-waiting ", kBlocked};
+constexpr std::string_view kHitRules[] = {"latency ", "preempted ", "idle-while-waiting ",
+                                          kBlocked};
 
 /// Returns the thread of "latency 7.200 ms of redis-server(4711)"; kNone for another text.
 uint32_t tid_of_hit(std::string_view text) {

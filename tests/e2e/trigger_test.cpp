@@ -258,7 +258,8 @@ TEST_F(Trigger, AConstantTriggerSavesOnceASecond) {
 
 TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
   const Outcome outcome = record_delays("latency", 800, "latency:2ms", {"--max-saves", "1"});
-  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 save was"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--trigger saves no more: 1 save was"), std::string::npos)
+      << outcome.err;
   EXPECT_FALSE(exists(trace() + ".2")) << outcome.err;
   EXPECT_LT(hits_of(outcome, "latency:2ms"), 800u) << outcome.err;
 }
