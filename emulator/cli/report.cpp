@@ -79,6 +79,8 @@ Examples:
                   "--critical-path",
                   kExitUsage);
     arguments->report.cut = cut_of(arguments->cut, arguments->trace);
+    arguments->report.why_command =
+        "ovnitrace why " + command_words(arguments->trace, arguments->cut);
     return run_report(arguments->trace, arguments->report);
   });
 }

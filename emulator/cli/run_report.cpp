@@ -86,13 +86,13 @@ std::vector<CriticalPath> paths_of(const Against &against, const ReportArguments
   return paths;
 }
 
-Answer answer_about(const TraceInfo &info, const Cut &cut, const Stacks *stacks,
+Answer answer_about(const TraceInfo &info, const ReportArguments &arguments, const Stacks *stacks,
                     const std::function<std::unique_ptr<EventSource>()> &open) {
   const std::unique_ptr<EventSource> source = open();
   const Catalog &catalog = source->catalog();
-  return answer_of(
-      info, catalog,
-      explain(*source, cut_to_program(cut, info, catalog), started_threads(catalog), stacks));
+  const Cut cut = cut_to_program(arguments.cut, info, catalog);
+  return answer_of(info, catalog, explain(*source, cut, started_threads(catalog), stacks),
+                   arguments.why_command);
 }
 
 /// Restores variables that sudo removed and that a browser needs to find the user's session.
@@ -156,9 +156,8 @@ int run_report(const std::string &trace, const ReportArguments &arguments) {
   std::optional<Stacks> stacks;
   if (!info.stacks.empty())
     stacks.emplace(open()->catalog(), warnings);
-  const Answer answer = against
-                            ? Answer{sentence(against->comparison, against->runs.names)}
-                            : answer_about(info, arguments.cut, stacks ? &*stacks : nullptr, open);
+  const Answer answer = against ? Answer{sentence(against->comparison, against->runs.names)}
+                                : answer_about(info, arguments, stacks ? &*stacks : nullptr, open);
   const WriteReportResult result =
       write_report(trace, info, open,
                    {place, arguments.most_bytes, arguments.cut, paths, answer,

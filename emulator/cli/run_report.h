@@ -14,6 +14,7 @@ struct ReportArguments {
   std::string output; ///< empty: report.html in the trace directory, or TRACE.html
   uint64_t most_bytes = kDefaultPageBytes;
   Cut cut = {};
+  std::string why_command = {}; ///< that explains the same part, for the advice
   PathArguments path = {};
   AgainstArguments against = {}; ///< another run, on the same page
   bool open = false;             ///< in the browser

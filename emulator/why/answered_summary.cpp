@@ -22,7 +22,7 @@ void add_explained(Summary &summary, const Explanation &why) {
 }
 
 AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
-                                     SliceSink *more) {
+                                     SliceSink *more, const std::string &command) {
   const Catalog &catalog = source.catalog();
   check_cut(cut, catalog);
   Summarizer summarizer(catalog, cut);
@@ -38,7 +38,7 @@ AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info,
   replay_slices(source, views);
   AnsweredSummary all{summarizer.finish(), explainer.finish(), {}};
   add_explained(all.summary, all.why);
-  all.answer = answer_of(info, catalog, all.why);
+  all.answer = answer_of(info, catalog, all.why, command);
   return all;
 }
 

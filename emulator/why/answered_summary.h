@@ -22,8 +22,9 @@ void add_explained(Summary &summary, const Explanation &why);
 /// Replays a trace for both. `source` must have all events from the start of the trace. Throws
 /// Error if check_cut() refuses the cut.
 /// `more`, if not null, gets the slices of all threads from the start of the trace to the cut's
-/// end.
+/// end. `command`: prints this explanation, for the advice.
 AnsweredSummary summarize_and_answer(EventSource &source, const TraceInfo &info, const Cut &cut,
-                                     SliceSink *more = nullptr);
+                                     SliceSink *more = nullptr,
+                                     const std::string &command = "ovnitrace why");
 
 } // namespace ovnitrace

@@ -477,6 +477,20 @@ TEST_F(Sentences, ABlackoutEndsOnlyTheStartGateOfItsHost) {
   EXPECT_EQ(all.summary.threads[1].gate, 0u);
 }
 
+TEST_F(Sentences, AdviceHasTheCommandThatExplainsTheSame) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": 10})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 11, 10, "worker").dispatch(1);
+  block(cpu.at(10 * kMs), 1).dispatch(2).at(90 * kMs).activate(1, 11).epilogue(2, 10).dispatch(1);
+  cpu.at(100 * kMs).stop();
+  trace.write();
+  source = open_trace({{dir.path()}}, sink);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const AnsweredSummary all =
+      summarize_and_answer(*source, info, {}, nullptr, "ovnitrace why run --tid 10");
+  EXPECT_EQ(all.answer.advice.find("Try `ovnitrace why run --tid 10 --critical-path`: "), 0u)
+      << all.answer.advice;
+}
+
 TEST_F(Sentences, TheTitleOfInterruptsSaysWhichWereRecorded) {
   for (const bool all : {true, false}) {
     trace = test::TraceBuilder(dir.path());

@@ -102,6 +102,7 @@ void print_size(const std::string &directory, uint64_t events, bool gzip) {
 /// Writes the page. The conversion has already reported what is damaged in the trace.
 void write_report_of(const std::string &directory, const Outputs &outputs, bool quiet) {
   ReportArguments report;
+  report.why_command = "ovnitrace why " + directory;
   report.cut = outputs.convert.cut;
   report.open = outputs.open;
   report.quiet = true;

@@ -187,8 +187,8 @@ std::string Recording::save(const std::string &cause) {
     if (options_.live)
       options_.live->saved("saved to " + place);
     else if (!options_.quiet)
-      print("{}saved to {} (see it with `ovnitrace why`); recording goes on",
-            cause.empty() ? "" : cause + ": ", place);
+      print("{}saved to {}{}; recording goes on", cause.empty() ? "" : cause + ": ", place,
+            options_.send.empty() ? fmt::format(" (see it with `ovnitrace why {}`)", place) : "");
   } catch (const std::exception &error) {
     flight.rearm();
     const std::string why = fmt::format("error: cannot save to {}: {}", place, error.what());
