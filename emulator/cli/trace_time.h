@@ -34,7 +34,7 @@ struct TraceTime {
 /// The accepted forms, for messages.
 inline constexpr const char *kTimeForms =
     "1.5s, 200ms, 30us, 100ns, 2m or 1h, counted from the start of the trace, a time by the clock, "
-    "as 14:03:07.5 or @1732345678, or a mark, as mark:ready or mark:ready-5ms";
+    "as 14:03:07.5 or @1732345678, or a mark, such as mark:ready or mark:ready-5ms";
 
 /// Parses "1.5s", "200ms", "14:03:07.5", "14:03", "@1732345678.5" or "mark:TEXT". Returns false for
 /// anything else.

@@ -49,10 +49,11 @@ void warn_of_single_cpu(const std::string &path, DiagnosticSink &sink) {
   const std::filesystem::path file(path);
   const std::string directory = file.has_parent_path() ? file.parent_path().string() : ".";
   if (std::filesystem::exists(file.parent_path() / "trace.json") && is_trace_dir(directory))
-    sink.report({.file = path,
-                 .what = "is only what one CPU recorded: name the directory, " + directory +
-                         ", to read the whole trace",
-                 .harmless = true});
+    sink.report(
+        {.file = path,
+         .what = "has the events of only one CPU: to read the whole trace, name the directory " +
+                 directory,
+         .harmless = true});
 }
 
 std::unique_ptr<EventSource> open_plain_files(const Inputs &inputs, DiagnosticSink &sink,

@@ -151,7 +151,7 @@ std::vector<std::string> head_lines(const TopPart &part) {
                       "events lost: " +
                           lost_text(summary.lost, summary.lost_more, human_count(summary.lost))),
           waited && !idle_known
-              ? fmt::format("waited {} for a CPU; not known: whether a CPU was idle meanwhile",
+              ? fmt::format("waited {} for a CPU; whether a CPU was idle meanwhile is not known",
                             human_duration(waited))
               : fmt::format(
                     "waited {} for a CPU, {} of it while a CPU was idle that the thread may use",

@@ -59,8 +59,9 @@ constexpr AdviceRule kRules[] = {
        return fmt::format(
            "{} waited {} behind {}. Try to move that program to other CPUs (taskset), or to {}.",
            facts.name, human_duration(facts.behind_other), facts.other,
-           facts.other_real_time ? "take its real-time priority away (chrt --other 0)"
-                                 : "give it a smaller share (nice, or the weight of its cgroup)");
+           facts.other_real_time
+               ? "remove its real-time priority (chrt --all-tasks --other -p 0 PID)"
+               : "give it a smaller share (nice, or the weight of its cgroup)");
      }},
     {"own threads",
      [](const AdviceFacts &facts) {

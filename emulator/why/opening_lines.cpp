@@ -79,10 +79,10 @@ std::string tail_line(const WhyInput &input) {
   std::string names;
   for (size_t n = 0; n < sums.size() && n < kMostNamed; n++)
     names +=
-        fmt::format("{}{} {}", n ? ", " : "",
+        fmt::format("{}{} for {}", n ? ", " : "",
                     sums[n].first.empty() ? "threads without a name" : short_name(sums[n].first),
                     human_duration(sums[n].second));
-  return fmt::format("The slowest {} of the waits ({}, {} or longer): behind {}{}.",
+  return fmt::format("The slowest {} of the waits ({}, {} or longer) were behind {}{}.",
                      human_percent(tail.count, tail.all), human_count(tail.count, "wait", "waits"),
                      human_duration(tail.shortest), names,
                      sums.size() > kMostNamed ? " and others" : "");

@@ -64,8 +64,8 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);
   if (awake && awake < lives && !subject_of(input.info, input.catalog, input.why).is_machine)
-    text += "\n(in the sentences above: without threads that slept all the time, " +
-            human_duration(awake) + ")";
+    text += "\n(the sentences above leave out threads that slept all the time: 100 % is " +
+            human_duration(awake) + " there)";
   return text + "\n\n";
 }
 

@@ -132,7 +132,8 @@ TEST_F(Buffer, AFrequentTriggerSavesAtMostMaxSavesTimes) {
   const Outcome outcome =
       record({"sh", "-c", wait + pingpong + "sleep 2; " + pingpong},
              {"--buffer", "cyc:64K", "--trigger", "task_dispatch", "--max-saves", "2"});
-  EXPECT_NE(outcome.err.find("--trigger saves no more: 2 saves"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--max-saves 2 reached: --trigger saves no more"), std::string::npos)
+      << outcome.err;
   expect_convertible(trace() + ".2");
   EXPECT_FALSE(exists(trace() + ".3")) << outcome.err;
 }

@@ -118,7 +118,7 @@ test('the longest waits are of the chosen states, range and threads', () => {
   const {app, byId, shown, press, page} = open(5);
   assert.deepEqual(shown(), lines(`
 Longest waits for a CPUcoolingwarmingthrottledpaused
-Of the whole run. Which threads ran meanwhile is left out: it did not fit into --max-size.
+Of the whole run. The column Ran meanwhile is empty: the causes did not fit into --max-size.
 Thread | State | Length ▾ | From | Ran meanwhile | Preempted or woken by
 work (11) of one | The cooling | 100 ns | 0.000001 s | – | other (77)
 main (10) of one | The warming | 50 ns | 0.000002 s | – | work (11) of one

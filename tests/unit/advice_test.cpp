@@ -109,7 +109,7 @@ TEST(Advice, ANiceValueIsNoAdviceForARealTimePriority) {
   facts.other_real_time = true;
   EXPECT_EQ(advice(facts),
             "app waited 150.0 ms behind burst (7). Try to move that program to other CPUs "
-            "(taskset), or to take its real-time priority away (chrt --other 0).");
+            "(taskset), or to remove its real-time priority (chrt --all-tasks --other -p 0 PID).");
 }
 
 TEST(Advice, TheRuleAboutMostTimeSpeaks) {

@@ -217,7 +217,7 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
       {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "1M", a.options.on_save = "x"; },
        ""},
       {app(), [](auto &a) { a.triggers = {"task_end"}, a.rotate = "10s"; },
-       "--trigger task_end: with --rotate, a trigger is latency, preempted"},
+       "--trigger task_end cannot be used with --rotate: use latency, preempted"},
       {app(), [](auto &a) { a.rotate = "10s", a.options.on_save = "x"; },
        "--on-save needs --buffer last:SIZE, or --rotate and --trigger"},
       {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "10s", a.buffer = "last:1M"; },

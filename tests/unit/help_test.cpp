@@ -162,7 +162,7 @@ TEST_F(Help, RefusesAMalformedTime) {
   EXPECT_EQ(answer({"info", "--from", "later", "run1"}),
             "ovnitrace: --from: 'later' is no time: write 1.5s, 200ms, 30us, 100ns, 2m or 1h, "
             "counted from the start of the trace, a time by the clock, as 14:03:07.5 or "
-            "@1732345678, or a mark, as mark:ready or mark:ready-5ms");
+            "@1732345678, or a mark, such as mark:ready or mark:ready-5ms");
 }
 
 TEST_F(Help, AFigureIsSvg) {

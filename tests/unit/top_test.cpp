@@ -45,7 +45,7 @@ TEST_F(Top, SharesAreOfTheInterval) {
   const TopTable table = top_table(part, {.columns = 80});
   EXPECT_EQ(table.head,
             (Lines{"3 threads   used 80 % of 2 CPUs (60, 100)   600 switches/s   events lost: 0",
-                   "waited 5.500 ms for a CPU; not known: whether a CPU was idle meanwhile",
+                   "waited 5.500 ms for a CPU; whether a CPU was idle meanwhile is not known",
                    "THREAD       RUN %  PREEMPT  WOKEN  BLOCK  SW/s       p99       MAX"}));
   EXPECT_EQ(table.lines,
             (Lines{"hog (20)      90.0      0.0    0.0   10.0   200         -         -",

@@ -151,8 +151,9 @@ void set_compression(const RecordArguments &arguments, RecordOptions &options) {
 /// `rotates`: a trigger marks and keeps a part, which needs its time.
 void add_trigger(const std::string &trigger, bool rotates, RecordOptions &options) {
   if (rotates && !parse_trigger_rule(trigger))
-    throw Error(fmt::format("--trigger {}: with --rotate, a trigger is latency, preempted, "
-                            "idle-while-waiting, blocked or exit; others need --buffer last:SIZE",
+    throw Error(fmt::format("--trigger {} cannot be used with --rotate: use latency, preempted, "
+                            "idle-while-waiting, blocked or exit, or record with --buffer "
+                            "last:SIZE",
                             trigger),
                 kExitUsage);
   if (trigger == "region_stop") {

@@ -250,14 +250,16 @@ void add_buffer_options(App app, RecordArguments &arguments) {
         return has_buffer(arguments, BufferKind::kJtn) && arguments.stacks.empty() &&
                arguments.options.send.empty();
       });
-  add_number(app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
-             "With --rotate: keep the newest N parts, and at most N older ones in which --trigger "
-             "has hit; remove others (default: keep all)")
+  add_number(
+      app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
+      "With --rotate: keep the newest N parts, and at most N older ones that --trigger marked "
+      "or that precede a marked one; remove others (default: keep all)")
       .default_if([&arguments] { return !arguments.rotate.empty(); });
   app.add_option(
          "--trigger", arguments.triggers,
-         "With --buffer last: also save when this happens. With --rotate: mark it, and keep its "
-         "part. latency:5ms: a thread has waited 5 ms for a CPU. latency:5ms:redis*: only threads "
+         "With --buffer last: also save when this happens. With --rotate: mark the hit in the "
+         "trace, and keep the part. latency:5ms: a thread has waited 5 ms for a CPU. "
+         "latency:5ms:redis*: only threads "
          "of such a name count. user_event_3 or the name of another event (not with --rotate): "
          "this event occurs. `--trigger help` lists all, and docs/sessions.md explains them. Can "
          "be given more than once")
@@ -268,8 +270,10 @@ void add_buffer_options(App app, RecordArguments &arguments) {
         return is_flight_recorder(arguments) ||
                (!arguments.rotate.empty() && parse_trigger_rule(trigger));
       });
-  add_number(app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
-             "With --trigger: save at most N times (default: 10; with --rotate, mark: 1000)")
+  add_number(
+      app, "--max-saves", arguments.options.trigger_saves, 1, kMostTriggerSaves,
+      "With --trigger: save at most N times (default: 10). With --rotate: mark at most N times "
+      "(default: 1000)")
       .default_if([&arguments] { return !arguments.triggers.empty(); });
   app.add_option(
          "--on-save", arguments.options.on_save,

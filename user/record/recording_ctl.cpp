@@ -178,11 +178,9 @@ void Recording::report_spent_triggers() {
     return;
   for (TriggerCapture &trigger : traced_.triggers())
     trigger.detach();
-  const bool rotates = options_.rotation.wanted();
-  const uint64_t most = options_.trigger_saves;
-  print("--trigger {} no more: {} {} the most (--max-saves){}", rotates ? "marks" : "saves",
-        rotates ? human_count(most, "mark", "marks") : human_count(most, "save", "saves"),
-        most == 1 ? "was" : "were", rotates ? "" : "; SIGUSR2 still does");
+  print("--max-saves {} reached: --trigger {}", options_.trigger_saves,
+        options_.rotation.wanted() ? "marks and keeps no more parts"
+                                   : "saves no more; SIGUSR2 still does");
 }
 
 /// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the

@@ -20,7 +20,7 @@ void SaveCommand::look() {
     return;
   running_ = -1;
   if (status)
-    print("warning: --on-save: the command has failed for {}: {}", trace_,
+    print("warning: the --on-save command for {} failed: {}", trace_,
           WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
                               : fmt::format("exit status {}", WEXITSTATUS(status)));
 }

@@ -184,8 +184,8 @@ void Traced::warn_of_unknown_names() const {
   for (const RuleOption &option : options_.rules) {
     const auto has_name = [&](const std::string &name) { return fits(option.rule.glob, name); };
     if (option.rule.has_glob && std::none_of(names.begin(), names.end(), has_name))
-      print("warning: --trigger {}: no thread has such a name now; ovnitrace waits for one. A * "
-            "stands for any text",
+      print("warning: --trigger {}: no thread has this name now; ovnitrace waits for one. To match "
+            "a longer name, add *",
             option.text);
   }
 }

@@ -183,7 +183,7 @@ export function waitsPage(app) {
     select.onchange = show;
     into.replaceChildren(element('h2', {}, 'Longest waits ', select),
                          element('p', {className: 'note'}, (app.range ? 'In the selected range.' : 'Of the whole run.') +
-                                 (app.whys.known ? '' : ' Which threads ran meanwhile is left out: it did not fit into --max-size.')),
+                                 (app.whys.known ? '' : ' The column Ran meanwhile is empty: the causes did not fit into --max-size.')),
                          show(),
                          element('h2', {}, 'Which threads ran while others waited for their CPU'),
                          element('p', {className: 'note'}, 'Of the whole run, whatever range is selected. The search above chooses threads.' +
