@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/format/value_names.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/input/command_lines.h"
 #include "emulator/input/thread_group.h"
 #include "emulator/summary/groups.h"
@@ -155,6 +156,8 @@ private:
     Json all = Json::array();
     for (size_t i = 0; i < catalog_.cpus.size(); i++) {
       const CpuSummary &cpu = summary_.cpus[i];
+      const bool is_recorded = records_cpu(input_.info, catalog_.cpus[i].index);
+      const auto if_recorded = [&](uint64_t number) { return is_recorded ? Json(number) : Json(); };
       Json interrupts = Json::array();
       for (const auto &[interrupt, of] : cpu.interrupt) {
         interrupts.push_back({{"interrupt", interrupt}, {"name", interrupt_name(interrupt)}});
@@ -162,9 +165,9 @@ private:
       }
       all.push_back({{"cpu", catalog_.cpus[i].index},
                      {"node", catalog_.cpus[i].host},
-                     {"busy_ns", cpu.busy},
-                     {"switches", cpu.switches},
-                     {"unknown_ns", cpu.unknown},
+                     {"busy_ns", if_recorded(cpu.busy)},
+                     {"switches", if_recorded(cpu.switches)},
+                     {"unknown_ns", if_recorded(cpu.unknown)},
                      {"lost", lost_json(cpu.lost, cpu.lost_more)},
                      {"interrupts_ns", cpu.interrupts},
                      {"interrupts", std::move(interrupts)},

@@ -67,7 +67,7 @@ const SUMMARY = {
   wakeups: [{node: 0, tid: 10, by_tid: 11, by_name: 'work', count: 2},
             {node: 0, tid: 10, by_tid: 0, by_name: '', count: 9}],
   cpus: [{busy_ns: 700, switches: 4, unknown_ns: 10, lost: 0}, {busy_ns: 450, switches: 1, unknown_ns: 0, lost: 2},
-         {busy_ns: 100, switches: 1, unknown_ns: 0, lost: null}],
+         {busy_ns: null, switches: null, unknown_ns: null, lost: null}],
   regions: [{node: 0, pid: 10, tid: 10, of_thread: false, start_ns: 1100, length_ns: 100, chain: 1, started_by: 0},
             {node: 0, pid: 10, tid: 10, of_thread: false, start_ns: 1700, length_ns: 50, chain: 0, started_by: 'ctl'}],
 };

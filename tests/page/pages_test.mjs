@@ -91,7 +91,7 @@ CPUs, busy with threads of the trace
 CPU ▴ | Busy | % | Switches | Not seen | Lost
 CPU 0 of one | 700 ns | 70.0 % | 4 | 10 ns | 0
 CPU 1 of one | 450 ns | 45.0 % | 1 | 0 | 2
-CPU 0 of two | 100 ns | 10.0 % | 1 | 0 | unknown
+CPU 0 of two | – | – | unknown | – | unknown
 Load over the whole run (click goes there)
 CPU 0 of one
 

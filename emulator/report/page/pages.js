@@ -89,7 +89,7 @@ export function cpusPage(app) {
   const table = new SortedTable([
     {title: 'CPU', words: true, value: row => row.number, text: row => trace.cpuName(row.number)},
     {title: 'Busy', value: row => row.busy_ns, text: row => duration(row.busy_ns)},
-    {title: '%', value: row => row.busy_ns, text: row => percent(row.busy_ns, length)},
+    {title: '%', value: row => row.busy_ns, text: row => row.busy_ns === null ? '–' : percent(row.busy_ns, length)},
     {title: 'Switches', value: row => row.switches, text: row => count(row.switches)},
     {title: 'Not seen', value: row => row.unknown_ns, text: row => duration(row.unknown_ns)},
     {title: 'Lost', value: row => row.lost, text: row => count(row.lost)},
