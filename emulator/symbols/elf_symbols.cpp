@@ -4,6 +4,7 @@
 #include "emulator/base/regular_file.h"
 #include "emulator/base/unique_fd.h"
 #include "emulator/symbols/code_ranges.h"
+#include "emulator/symbols/debug_places.h"
 #include "emulator/symbols/demangle.h"
 
 #include <dwarf.h>
@@ -67,12 +68,6 @@ struct ElfSymbols::Opened {
 
 namespace {
 
-std::string debug_file_of(const std::string &build_id) {
-  if (build_id.size() <= 2 || build_id.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return "";
-  return "/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" + build_id.substr(2) + ".debug";
-}
-
 std::string build_id_of(int fd) {
   const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd, ELF_C_READ, nullptr));
   const void *bits = nullptr;
@@ -113,17 +108,12 @@ int find_debug_data(Dwfl_Module *module, void **data, const char *, Dwarf_Addr, 
   GElf_Addr address;
   const int count = dwfl_module_build_id(module, &bits, &address);
   const std::string build_id = hexadecimal(bits, count);
-  const std::string path = text_or_empty(file), folder = path.substr(0, path.rfind('/') + 1);
-  std::vector<std::string> places = {debug_file_of(build_id)};
   const int known = *static_cast<const int *>(*data);
   if (known >= 0 && !build_id.empty() && build_id_of(known) == build_id) {
     *found = strdup("debug data");
     return fcntl(known, F_DUPFD_CLOEXEC, 0);
   }
-  if (link)
-    places.insert(places.end(),
-                  {folder + link, folder + ".debug/" + link, "/usr/lib/debug" + folder + link});
-  for (const std::string &place : places)
+  for (const std::string &place : debug_places(text_or_empty(file), build_id, text_or_empty(link)))
     if (const int fd = open_if(place, build_id, found); fd >= 0)
       return fd;
   return -1;

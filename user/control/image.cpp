@@ -2,6 +2,7 @@
 #include "user/control/image.h"
 
 #include "emulator/base/regular_file.h"
+#include "emulator/symbols/debug_places.h"
 #include "user/probe/elf_file.h"
 
 #include <fmt/core.h>
@@ -149,12 +150,9 @@ void Reader::read_sections(bool code) {
   }
 }
 
-/// /usr/lib/debug/.build-id/xx/rest.debug, as distributions and objcopy have it.
 void read_debug_file(Image &image, const std::string &build_id) {
-  if (build_id.size() < 4)
-    return;
-  const UniqueFd fd = open_regular(fmt::format("/usr/lib/debug/.build-id/{}/{}.debug",
-                                               build_id.substr(0, 2), build_id.substr(2)));
+  const std::string path = debug_file_of(build_id);
+  const UniqueFd fd = path.empty() ? UniqueFd() : open_regular(path);
   if (!fd)
     return;
   if (const ElfHandle elf = open_elf(fd.get()))

@@ -4,6 +4,7 @@
 #include "emulator/base/confined.h"
 #include "emulator/base/regular_file.h"
 #include "emulator/symbols/call_frames.h"
+#include "emulator/symbols/debug_places.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -43,28 +44,6 @@ bool in_container(uint32_t pid, int root) {
 /// Moves a descriptor where a confined child can keep it.
 UniqueFd kept(UniqueFd file) {
   return UniqueFd(file ? fcntl(file.get(), F_DUPFD_CLOEXEC, kFirstKeptFile) : -1);
-}
-
-/// Returns whether a text is a build id in hexadecimal digits. The text is not trusted: it comes
-/// from the child that reads files which may be hostile.
-bool is_build_id(const std::string &text) {
-  constexpr size_t kLeast = 3, kMost = 128;
-  return text.size() >= kLeast && text.size() <= kMost &&
-         text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
-/// Returns where a process has debug data of a file. `link` is the name in .gnu_debuglink.
-std::vector<std::string> debug_places(const std::string &path, const std::string &build_id,
-                                      const std::string &link) {
-  std::vector<std::string> places;
-  if (is_build_id(build_id))
-    places.push_back("/usr/lib/debug/.build-id/" + build_id.substr(0, 2) + "/" +
-                     build_id.substr(2) + ".debug");
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
-  if (!link.empty() && link.find('/') == link.npos)
-    for (const std::string &place : {folder, folder + ".debug/", "/usr/lib/debug" + folder})
-      places.push_back(place + link);
-  return places;
 }
 
 } // namespace
