@@ -82,7 +82,8 @@ void add_info(App app) {
                               "(default: running)",
                               fmt::join(sort_words(), ", ")))
       .type_name("COLUMN")
-      .one_of(sort_words());
+      .one_of(sort_words())
+      .default_if(is_among(sort_words()));
   command
       .add_option(kTop, arguments->report.top,
                   "Print at most N lines of a table, and one with the sum of the rest; 0: all "

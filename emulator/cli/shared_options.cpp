@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -36,6 +38,12 @@ std::string wrong_number_of_lines(const std::string &text) {
   return text.find_first_not_of("0123456789") == text.npos
              ? ""
              : "'" + text + "' is no number of lines, 0 or more";
+}
+
+std::function<bool(const std::string &)> is_among(std::vector<std::string> words) {
+  return [words = std::move(words)](const std::string &word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
 }
 
 void require_free(const std::string &path, bool force, const std::string &in_place) {

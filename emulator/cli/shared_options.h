@@ -5,7 +5,9 @@
 
 #include "emulator/cli/app.h"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace ovnitrace {
 
@@ -24,6 +26,10 @@ Option add_force(App command, bool &force);
 
 /// Returns what is wrong with a number of lines, for Option::check(); empty: nothing.
 std::string wrong_number_of_lines(const std::string &text);
+
+/// Returns a condition for Option::default_if(): the default is one of `words`. For an option with
+/// other words in another subcommand.
+std::function<bool(const std::string &)> is_among(std::vector<std::string> words);
 
 /// Throws Error if something is at `path` that -f would replace: a file, a link, or a directory
 /// that is not empty. A device or a pipe is written to, and `in_place`, the trace itself, is where

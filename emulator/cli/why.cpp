@@ -175,7 +175,8 @@ void add_why(App app) {
                               "waiting)",
                               fmt::join(why_sort_words(), ", ")))
       .type_name("COLUMN")
-      .one_of(why_sort_words());
+      .one_of(why_sort_words())
+      .default_if(is_among(why_sort_words()));
   command
       .add_flag(
           "--latency", arguments->latency,
@@ -208,7 +209,11 @@ void add_why(App app) {
     command.get_option(option).excludes(command.get_option("--slowest"));
   for (const char *option : {"--brief", "--sort", "--latency"})
     command.get_option(option).excludes(command.get_option("--critical-path"));
-  command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
+  command.get_option("--critical-path").default_if([arguments] {
+    return arguments->options.by != WhyBy::process && arguments->options.by != WhyBy::cgroup;
+  });
+  command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns")
+      .default_if([arguments] { return !arguments->options.brief; });
   command.footer(R"(
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;

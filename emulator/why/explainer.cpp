@@ -34,7 +34,7 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
       woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
       gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()),
-      hit_(catalog, all_.range) {
+      hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
   all_.real_time.resize(catalog.threads.size());
   all_.hit_time = hit_.time();

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -29,11 +31,18 @@ uint32_t tid_of_hit(std::string_view text) {
 
 } // namespace
 
-TriggerHit::TriggerHit(const Catalog &catalog, TimeRange range) : catalog_(catalog) {
-  for (const HostInfo &host : catalog.hosts)
-    for (const CaptureMark &mark : host.marks)
-      if (const uint32_t tid = tid_of_hit(mark.text);
-          tid != kNone && mark.time_ns >= std::max(range.from, time_) && mark.time_ns <= range.to) {
+TriggerHit::TriggerHit(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &shown)
+    : catalog_(catalog) {
+  std::set<std::pair<uint32_t, uint32_t>> threads; // host, tid
+  for (size_t t = 0; t < catalog.threads.size(); t++)
+    if (shown[t])
+      threads.emplace(catalog.threads[t].host, catalog.threads[t].tid);
+  for (uint32_t host = 0; host < catalog.hosts.size(); host++)
+    for (const CaptureMark &mark : catalog.hosts[host].marks)
+      if (const uint32_t tid = tid_of_hit(mark.text); threads.contains({host, tid}) &&
+                                                      mark.time_ns >= std::max(range.from, time_) &&
+                                                      mark.time_ns <= range.to) {
+        host_ = host;
         tid_ = tid;
         time_ = mark.time_ns;
         is_block_ = mark.text.starts_with(kBlocked);
@@ -41,7 +50,8 @@ TriggerHit::TriggerHit(const Catalog &catalog, TimeRange range) : catalog_(catal
 }
 
 bool TriggerHit::takes(const Slice &slice, bool is_block) {
-  if (tid_ == kNone || is_block != is_block_ || catalog_.threads[slice.thread].tid != tid_)
+  if (tid_ == kNone || is_block != is_block_ || catalog_.threads[slice.thread].tid != tid_ ||
+      catalog_.threads[slice.thread].host != host_)
     return false;
   const uint64_t off = slice.end > time_ ? slice.end - time_ : time_ - slice.end;
   if (off >= nearest_)

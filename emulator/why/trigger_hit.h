@@ -11,8 +11,8 @@ namespace ovnitrace {
 
 class TriggerHit {
 public:
-  /// Looks for the last mark of a hit in the range.
-  TriggerHit(const Catalog &catalog, TimeRange range);
+  /// Looks for the last mark in the range that is of a thread in `shown` (1 by index).
+  TriggerHit(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &shown);
 
   /// Returns whether a wait or block ended when the trigger hit, nearer to it than all before.
   bool takes(const Slice &slice, bool is_block);
@@ -20,7 +20,7 @@ public:
 
 private:
   const Catalog &catalog_;
-  uint32_t tid_ = kNone; ///< kNone: no mark of a hit
+  uint32_t host_ = 0, tid_ = kNone; ///< of the thread; kNone: no mark of a hit
   uint64_t time_ = 0;
   bool is_block_ = false;
   uint64_t nearest_ = 1'000'000; ///< ns: the kernel side reads the clock twice

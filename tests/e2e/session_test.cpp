@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <fstream>
 
 namespace ovnitrace::test {
 
@@ -159,6 +160,24 @@ TEST_F(Session, TwoSessionsOfOneProcessAreReachedByTheirTraces) {
   EXPECT_TRUE(listens());
   first.signal(SIGTERM);
   EXPECT_EQ(first.wait().status(), 0);
+}
+
+/// A part that a trigger keeps can be read only alone.
+TEST_F(Session, APartNamesWhoHeldACpu) {
+  Process hog({.argv = {"/usr/bin/taskset", "-c", "0", installed("spin"), "4000"}});
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-o", trace(), "--rotate", "1s", "--",
+                    "/usr/bin/taskset", "-c", "0", installed("spin"), "3000"}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  hog.wait();
+  size_t parts = 0;
+  for (const std::string &name : names_in(trace()))
+    if (name.starts_with("0")) {
+      std::ifstream file(trace() + "/" + name + "/trace.json");
+      EXPECT_FALSE(nlohmann::json::parse(file)["peers"].empty()) << name;
+      parts++;
+    }
+  EXPECT_GE(parts, 2u);
 }
 
 TEST_F(Session, RotatedPartsAreTracesAndAWhole) {

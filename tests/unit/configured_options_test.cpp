@@ -104,6 +104,10 @@ TEST(ConfiguredOptions, TheLastOfTwoDefaultsThatContradictEachOtherCounts) {
   EXPECT_EQ(rotate.rotate, "64M");
 }
 
+TEST(ConfiguredOptions, AWrongOptionIsNotBlamedOnADefault) {
+  EXPECT_EQ(error_of(with({"--buffer", "bogus"}, "rotate = 1s")).find("--buffer bogus: "), 0u);
+}
+
 TEST(ConfiguredOptions, TrueGivesAnOptionTheValueThatItHasWithoutOne) {
   EXPECT_EQ(with({}, "stacks = true\n").stacks, "blocks");
   EXPECT_EQ(with({}, "compress = true\n").compress, "1");

@@ -97,10 +97,11 @@ public:
     for (unsigned part = 1; part <= 4; part++) {
       for (unsigned step = 0; step < 400; step++)
         transition();
-      const std::string path = dir / ("rotated/000" + std::to_string(part));
-      EXPECT_TRUE(!hits.early.contains(part) || rotated_->keep_part() == path);
+      const std::string path = dir / ("rotated/000" + std::to_string(part)),
+                        next = dir / ("rotated/000" + std::to_string(part + 1));
+      EXPECT_TRUE(!hits.early.contains(part) || rotated_->keep_part(time_) == path);
       rotate();
-      EXPECT_TRUE(!hits.late.contains(part) || rotated_->keep_part() == path);
+      EXPECT_TRUE(!hits.late.contains(part) || rotated_->keep_part(time_) == next);
     }
     for (unsigned step = 0; step < 100; step++)
       transition();
@@ -213,7 +214,8 @@ TEST(RotatingTarget, KeepsPartsInWhichATriggerHitBesideTheNewestOnes) {
       {1, {{2}, {}}, {"0002", "0005"}, {"0005"}},
       {2, {{2}, {}}, {"0001", "0002", "0004", "0005"}, {"0004", "0005"}},
       {2, {{3}, {}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
-      // The hit can be in the next part.
+      // The hit is in the next part, which has not begun yet.
+      {1, {{}, {2}}, {"0003", "0005"}, {"0005"}},
       {2, {{}, {2}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
       {2, {{1, 2, 3, 4}, {}}, {"0002", "0003", "0004", "0005"}, {"0002", "0003", "0004", "0005"}},
   };

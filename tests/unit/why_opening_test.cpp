@@ -74,6 +74,11 @@ TEST_F(WhyOpening, TheWaitThatHitATriggerComesFirst) {
   EXPECT_EQ(why_text(input(), {.columns = 200}).find(line), 0u);
   EXPECT_EQ(report()["hit"]["start_ns"], 201 * kMs);
   EXPECT_EQ(report()["hit"]["holders"][0]["holder_tid"], 33);
+  trace.json(R"j({"version": 1, "machine": "x86_64", "all_threads": true,
+                  "marks": [{"time_ns": 202003000, "text": "latency 1.000 ms of worker(11)"},
+                            {"time_ns": 202004000, "text": "latency 1.000 ms of hidden(99)"}]})j");
+  explain_all();
+  EXPECT_EQ(hit_line(input()), line) << "a later hit of a thread that is not shown";
   for (const char *other : {"latency 1.000 ms of other(12)", "blocked 1.000 ms of worker(11)",
                             "latency of nobody", "latency 1 ms of a(11x"}) {
     with_mark(other, 202 * kMs + 3000);

@@ -33,7 +33,7 @@ RotatingTarget::RotatingTarget(const std::string &path, IfExists exists, uint32_
 
 void RotatingTarget::prepare(const Description &description) {
   whole_.prepare(description);
-  description_ = ended_part_ = description;
+  description_ = ended_part_ = last_part_ = description;
 }
 
 void RotatingTarget::begin() {
@@ -56,11 +56,12 @@ void RotatingTarget::rotate_soon(uint64_t before, uint64_t after) {
   cut_ = {before, after};
 }
 
-/// If a new part is to begin, what happened now can be in either of both.
-std::string RotatingTarget::keep_part() {
+/// If a new part is to begin, an event after its earliest beginning can be in either of both.
+std::string RotatingTarget::keep_part(uint64_t time) {
   const std::lock_guard lock(mutex_);
-  to_keep_ = std::max(to_keep_, cut_ ? 2u : 1u);
-  return whole_.place() + "/" + part_name(number_);
+  const bool is_next = cut_ && time >= cut_->after;
+  to_keep_ = std::max(to_keep_, cut_ && time >= cut_->before ? 2u : 1u);
+  return whole_.place() + "/" + part_name(number_ + is_next);
 }
 
 /// Opens the next part. All events before `known_until` (ns) were written. Throws; then nothing of
@@ -157,6 +158,7 @@ void RotatingTarget::next_part(uint64_t known_until) {
   {
     const std::lock_guard lock(mutex_);
     cut_.reset();
+    number_ = parts_.back() + 1;
     keeps = to_keep_ > 0;
     to_keep_ -= keeps;
   }
@@ -259,7 +261,7 @@ void RotatingTarget::drop_oldest() {
 }
 
 void RotatingTarget::finish() {
-  close_part(description_);
+  close_part(last_part_);
 }
 
 /// Writes the description of the whole. If the disk is full, removes older parts.

@@ -31,7 +31,10 @@ public:
 
   ChunkDestination &output() override { return *this; }
   void prepare(const Description &description) override;
-  void prepare_parts(const Description &ended) override { ended_part_ = ended; }
+  void prepare_parts(const Description &ended, const Description &last) override {
+    ended_part_ = ended;
+    last_part_ = last;
+  }
   void begin() override;
   void describe(const Description &description) override { whole_.describe(description); }
   void end(const Description &description, uint64_t missing) override;
@@ -41,7 +44,7 @@ public:
   bool may_stall() const override { return false; }
   bool wants_rotation(uint64_t now) const override;
   void rotate_soon(uint64_t before, uint64_t after) override;
-  std::string keep_part() override;
+  std::string keep_part(uint64_t time) override;
 
 private:
   /// What is known of a CPU.
@@ -76,7 +79,8 @@ private:
   std::deque<unsigned> parts_; ///< numbers, oldest first; the last is part_
   std::set<unsigned> kept_;    ///< those of them that a trigger keeps
   Description description_;    ///< of the part that is written
-  Description ended_part_;     ///< of a part before it
+  Description ended_part_;     ///< of a part before the last, when it has ended
+  Description last_part_;      ///< of the last part, when it has ended
   ForgottenStates states_;
   std::vector<Cpu> by_cpu_;
   std::atomic<uint64_t> part_bytes_{0}, part_begin_{0};

@@ -22,8 +22,9 @@ public:
   /// Does everything that can fail before the program runs. What was there before stays. Without
   /// this call, there is no trace.json before the end. Throws Error.
   virtual void prepare(const Description &description) = 0;
-  /// Sets the trace.json of each part that ends while the capture goes on. Call it before begin().
-  virtual void prepare_parts(const Description &) {}
+  /// Sets the trace.json of each part: of those that end while the capture goes on, and of the last
+  /// one. Call it before begin().
+  virtual void prepare_parts(const Description & /*ended*/, const Description & /*last*/) {}
   /// Begins: the program runs, and chunks may come. Throws Error.
   virtual void begin() = 0;
   /// Writes the trace.json that stays if the process ends now; end() will say more. The last chunk
@@ -47,9 +48,10 @@ public:
   /// Begins a new part with the first chunk that begins at `after` or later. Every event before
   /// `before` is in an earlier chunk.
   virtual void rotate_soon(uint64_t /*before*/, uint64_t /*after*/) {}
-  /// Keeps the part that is written now and the one before it, even if newer parts are many.
-  /// Returns the place of this part. For any thread. REQUIRES: the target writes parts.
-  virtual std::string keep_part() { return ""; }
+  /// Keeps the part with the events of `time` (ns, now or a moment ago) and the one before it, even
+  /// if newer parts are many. Returns the place of this part. For any thread. REQUIRES: the target
+  /// writes parts.
+  virtual std::string keep_part(uint64_t /*time*/) { return ""; }
   /// Returns whether chunks may have to wait for long.
   virtual bool may_stall() const = 0;
 };

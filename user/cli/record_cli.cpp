@@ -181,10 +181,14 @@ void check_places(App app, const std::vector<std::string> &command) {
         kExitUsage);
 }
 
+bool wants_trigger_help(const RecordArguments &arguments) {
+  return std::find(arguments.triggers.begin(), arguments.triggers.end(), "help") !=
+         arguments.triggers.end();
+}
+
 /// --trigger help records nothing. Returns whether it was given.
 bool was_list_of_triggers(const RecordArguments &arguments) {
-  if (std::find(arguments.triggers.begin(), arguments.triggers.end(), "help") ==
-      arguments.triggers.end())
+  if (!wants_trigger_help(arguments))
     return false;
   drop_privileges(); // for the pager
   print_triggers(arguments.options.families, arguments.json);
@@ -254,7 +258,7 @@ void add_record(App app, const std::vector<std::string> &command) {
                       "Print the threads that would be recorded now, and record nothing");
   record_app
       .add_flag(kJson, arguments->json, "With --dry-run or --trigger help: print an object of JSON")
-      .default_if([arguments] { return arguments->dry_run; });
+      .default_if([arguments] { return arguments->dry_run || wants_trigger_help(*arguments); });
   record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"

@@ -119,8 +119,13 @@ bool has_control(const RecordArguments &arguments) {
   return !arguments.options.control.empty() || arguments.skip || arguments.length;
 }
 
+/// Returns false for a wrong --buffer, which its own check reports.
 bool has_buffer(const RecordArguments &arguments, BufferKind::Kind kind) {
-  return parse_buffer_kind(arguments.buffer).kind == kind;
+  try {
+    return parse_buffer_kind(arguments.buffer).kind == kind;
+  } catch (const Error &) {
+    return false;
+  }
 }
 
 bool is_flight_recorder(const RecordArguments &arguments) {

@@ -131,7 +131,8 @@ void add_top(App app) {
                   fmt::format("Sort by this, the largest first: {} (default: run)",
                               fmt::join(top_sort_words(), ", ")))
       .type_name("COLUMN")
-      .one_of(top_sort_words());
+      .one_of(top_sort_words())
+      .default_if(is_among(top_sort_words()));
   command
       .add_option_function<std::string>(
           "--by",

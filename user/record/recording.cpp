@@ -48,7 +48,7 @@ Recording::Recording(const RecordOptions &options, Traced &traced, TraceTarget &
 /// written and the program runs.
 void Recording::start(int save_signal) {
   target_.prepare(description(nullptr));
-  target_.prepare_parts(ended_part());
+  target_.prepare_parts(part_description(true), part_description(false));
   trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const bool has_limit = traced_.is_program() && options_.duration;
   CaptureRequests::Actions actions = {
@@ -99,15 +99,22 @@ TraceTarget::Description Recording::description(const TracedThreads *threads) co
   };
 }
 
-/// Describes a part that has ended. The capture may have ended, too, before the part was written.
-TraceTarget::Description Recording::ended_part() const {
-  return [this](const Put &put) {
+/// Describes a part that has ended, with the threads that were seen so far. `goes_on`: another part
+/// follows. The capture may have ended, too, before the part was written.
+TraceTarget::Description Recording::part_description(bool goes_on) {
+  return [this, goes_on](const Put &put) {
+    const ThreadsSoFar threads = recorder_.copy_threads();
+    const TracedThreads described = {threads.registry, threads.command_lines};
     std::unique_lock lock(describing_);
     TraceDescription part = trace_;
     lock.unlock();
-    part.how = "when the next part of the recording began (--rotate)";
-    part.end = 0;
-    write_json(part, nullptr, put);
+    part.devices = seen_devices();
+    part.cgroups = recorder_.cgroups().paths();
+    if (goes_on) {
+      part.how = "when the next part of the recording began (--rotate)";
+      part.end = 0;
+    }
+    write_json(part, &described, put);
   };
 }
 

@@ -43,7 +43,7 @@ public:
 
 private:
   TraceTarget::Description description(const TracedThreads *threads) const;
-  TraceTarget::Description ended_part() const;
+  TraceTarget::Description part_description(bool goes_on);
   std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
   CaptureStatus status();

@@ -199,11 +199,12 @@ void Recording::take_hit(size_t rule) {
     if (ended_ || paused_ || !take_trigger_save())
       return;
     try {
-      add_mark(hit->time, cause);
+      if (!add_mark(hit->time, cause))
+        print("{}: not marked, the trace has as many marks as it can have", cause);
     } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
       print("error: cannot mark a hit of --trigger: {}", error.what());
     }
-    const std::string part = target_.keep_part();
+    const std::string part = target_.keep_part(hit->time);
     recorder_.flush(); // what is staged now is written by the flush of the save
     if (options_.rotation.wanted()) {
       if (!options_.quiet)
