@@ -62,8 +62,8 @@ std::string shell_word(const std::string &text) {
 
 } // namespace
 
-std::string command_words(const std::string &trace, const CutArguments &arguments) {
-  std::string words = shell_word(trace);
+std::string why_command(const std::string &trace, const CutArguments &arguments) {
+  std::string words = "ovnitrace why " + shell_word(trace);
   const auto add = [&](const char *option, const std::string &text) {
     if (!text.empty())
       words += ' ' + std::string(option) + ' ' + shell_word(text);

@@ -49,8 +49,8 @@ void add_cut_options(App command, CutArguments &arguments, bool with_end = true)
 /// by the clock or at a mark. Throws Error if they do not say when they were recorded, or have no
 /// such mark.
 Cut cut_of(const CutArguments &arguments, const std::vector<TraceInput> &inputs);
-/// Returns the words of a shell that choose this trace and this part of it.
-std::string command_words(const std::string &trace, const CutArguments &arguments);
+/// Returns the command of a shell that explains this part of the trace, for the advice.
+std::string why_command(const std::string &trace, const CutArguments &arguments);
 /// Returns the cut that the options ask for, for one trace. Throws Error.
 Cut cut_of(const CutArguments &arguments, const std::string &trace);
 

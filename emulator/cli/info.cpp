@@ -49,9 +49,8 @@ int info(const Arguments &arguments) {
   const std::unique_ptr<EventSource> source = open_trace(trace_inputs(arguments.paths), warnings);
   const std::string names = fmt::format("{}", fmt::join(arguments.paths, " "));
   const TraceInfo about = arguments.paths.size() == 1 ? about_trace(names) : TraceInfo();
-  const std::string command =
-      "ovnitrace why " + command_words(arguments.paths.front(), arguments.cut);
-  const AnsweredSummary answered = summarize_and_answer(*source, about, cut, nullptr, command);
+  const AnsweredSummary answered = summarize_and_answer(
+      *source, about, cut, nullptr, why_command(arguments.paths.front(), arguments.cut));
   ReportOptions options = arguments.report;
   options.columns = terminal_columns(STDOUT_FILENO);
   const ReportInput input{names, about, source->catalog(), answered.summary, answered.answer};

@@ -79,8 +79,7 @@ Examples:
                   "--critical-path",
                   kExitUsage);
     arguments->report.cut = cut_of(arguments->cut, arguments->trace);
-    arguments->report.why_command =
-        "ovnitrace why " + command_words(arguments->trace, arguments->cut);
+    arguments->report.why_command = why_command(arguments->trace, arguments->cut);
     return run_report(arguments->trace, arguments->report);
   });
 }

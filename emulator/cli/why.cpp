@@ -92,7 +92,7 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
                        stacks,
                        explanation,
                        path ? &*path : nullptr,
-                       "ovnitrace why " + command_words(arguments.trace, arguments.given_cut)};
+                       why_command(arguments.trace, arguments.given_cut)};
   if (arguments.json)
     write_why_json(input, [&](std::string_view text) { out.write(text); });
   else

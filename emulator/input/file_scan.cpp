@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBlockRecords = 16384;
 
-/// Adds to `known` what `said` tells about the same thread.
+/// Updates `known` by what a chunk says about the same thread.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
   if (said.pid)
     known.pid = said.pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The colours and patterns by which an SVG image tells states apart.
+// Colours and patterns of states in an SVG image.
 #pragma once
 
 #include "emulator/format/state_table.h"

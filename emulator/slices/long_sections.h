@@ -11,7 +11,7 @@
 
 namespace ovnitrace {
 
-/// A section of a thread, of which both ends were seen.
+/// A section of a thread. Both its ends were seen.
 struct LongSection {
   uint32_t thread = kNone;   ///< index into Catalog::threads
   uint64_t from = 0, to = 0; ///< ns on the clock of the trace

@@ -33,6 +33,9 @@ uint32_t tid_of_hit(std::string_view text) {
 
 TriggerHit::TriggerHit(const Catalog &catalog, TimeRange range, const std::vector<uint8_t> &shown)
     : catalog_(catalog) {
+  if (std::all_of(catalog.hosts.begin(), catalog.hosts.end(),
+                  [](const HostInfo &host) { return host.marks.empty(); }))
+    return;
   std::set<std::pair<uint32_t, uint32_t>> threads; // host, tid
   for (size_t t = 0; t < catalog.threads.size(); t++)
     if (shown[t])

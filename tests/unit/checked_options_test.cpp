@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Options of recording together: defaults, limits, and what excludes what. Events for --trigger.
 #include "emulator/base/error.h"
+#include "tests/unit/support/record_arguments.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/trigger.h"
 
@@ -16,31 +17,13 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
-const char *const kChain = "start:enter_func:f";
+using test::app, test::error_of, test::kChain;
 
-/// Arguments of `ovnitrace record -- app`, with the sizes that a small memory cgroup cannot change.
-RecordArguments app() {
-  RecordArguments arguments;
-  arguments.options.command = {"app"};
-  arguments.options.quiet = true;
-  return arguments;
-}
 RecordArguments attached() {
   RecordArguments arguments = app();
   arguments.options.command.clear();
   arguments.options.pids = {1};
   return arguments;
-}
-
-/// Returns the error, empty if it is right.
-std::string error_of(const RecordArguments &arguments) {
-  try {
-    checked(arguments);
-    return "";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage) << error.what();
-    return error.what();
-  }
 }
 
 using Change = std::function<void(RecordArguments &)>;

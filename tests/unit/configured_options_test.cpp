@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Defaults of the configuration for options of recording: which have an effect.
-#include "emulator/base/error.h"
 #include "emulator/cli/config.h"
+#include "tests/unit/support/record_arguments.h"
 #include "user/cli/checked_options.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -13,24 +13,7 @@
 namespace ovnitrace {
 namespace {
 
-const char *const kChain = "start:enter_func:f";
-
-RecordArguments app() {
-  RecordArguments arguments;
-  arguments.options.command = {"app"};
-  arguments.options.quiet = true;
-  return arguments;
-}
-
-/// Returns the error, empty if it is right.
-std::string error_of(const RecordArguments &arguments) {
-  try {
-    checked(arguments);
-    return "";
-  } catch (const Error &error) {
-    return error.what();
-  }
-}
+using test::app, test::error_of, test::kChain;
 
 /// Returns the arguments of `record WORDS` with a configuration.
 RecordArguments with(std::vector<std::string> words, const std::string &text,

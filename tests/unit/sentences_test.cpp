@@ -30,6 +30,12 @@ protected:
                    "program_pid": 10)" +
                more + "}");
   }
+  /// Describes a capture that started a program, whose process runs.
+  static test::ChunkBuilder &start_app(test::TraceBuilder &builder, uint32_t pid) {
+    builder.json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": )" +
+                 std::to_string(pid) + "}");
+    return builder.cpu(0).at(0).start().id(1, pid, pid, "app").create(1, pid).dispatch(1);
+  }
   static test::ChunkBuilder &block(test::ChunkBuilder &cpu, uint16_t context, uint32_t next = 0) {
     return cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kFutex)), context,
                       next | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kFutex));
@@ -440,9 +446,7 @@ TEST_F(Sentences, SeveralTracesHaveTheirCallsAndStartGates) {
   test::TempDir other_dir;
   test::TraceBuilder other(other_dir.path());
   for (const auto &[builder, pid] : {std::pair(&trace, 10u), std::pair(&other, 20u)}) {
-    builder->json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": )" +
-                  std::to_string(pid) + "}");
-    auto &cpu = builder->cpu(0).at(0).start().id(1, pid, pid, "app").create(1, pid).dispatch(1);
+    auto &cpu = start_app(*builder, pid);
     block(cpu.at(10 * kMs), 1).at(50 * kMs).activate(1, 99).dispatch(1);
     block(cpu.record(FTrace_EXT_exec, 1, pid).at(60 * kMs), 1).at(90 * kMs).activate(1, 99);
     cpu.dispatch(1).at(100 * kMs).end(1, 99).stop();
@@ -461,9 +465,7 @@ TEST_F(Sentences, ABlackoutEndsOnlyTheStartGateOfItsHost) {
   test::TempDir other_dir;
   test::TraceBuilder other(other_dir.path());
   for (const auto &[builder, pid] : {std::pair(&trace, 10u), std::pair(&other, 20u)}) {
-    builder->json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": )" +
-                  std::to_string(pid) + "}");
-    auto &cpu = builder->cpu(0).at(0).start().id(1, pid, pid, "app").create(1, pid).dispatch(1);
+    auto &cpu = start_app(*builder, pid);
     block(cpu.at(10 * kMs), 1);
     if (builder == &other)
       cpu.at(20 * kMs).blackout_start().at(21 * kMs).blackout_end(1);

@@ -156,16 +156,16 @@ TEST_F(WhyOpening, AFileOfOneCpuIsOnlyAPart) {
   EXPECT_NE(sink.reported[0].what.find("name the directory " + dir.path()), std::string::npos);
 }
 
-TEST(CommandWords, ChooseTheSamePartInAShell) {
+TEST(WhyCommand, ChoosesTheSamePartInAShell) {
   CutArguments arguments;
-  EXPECT_EQ(command_words("/tmp/run-1", arguments), "/tmp/run-1");
+  EXPECT_EQ(why_command("/tmp/run-1", arguments), "ovnitrace why /tmp/run-1");
   ASSERT_TRUE(parse_trace_time("mark:a b", arguments.from));
   ASSERT_TRUE(parse_trace_time("1.5s", arguments.to));
   arguments.cut.pids = {7};
   arguments.cut.tids = {1, 2};
   arguments.cut.comms = {"redis*", "it's"};
-  EXPECT_EQ(command_words("run 1", arguments),
-            "'run 1' --from 'mark:a b' --to 1.5s --pid 7 --tid 1,2 --comm 'redis*,it'\\''s'");
+  EXPECT_EQ(why_command("run 1", arguments), "ovnitrace why 'run 1' --from 'mark:a b' --to 1.5s "
+                                             "--pid 7 --tid 1,2 --comm 'redis*,it'\\''s'");
 }
 
 } // namespace

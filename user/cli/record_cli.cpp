@@ -6,6 +6,7 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/json_stream.h"
 #include "emulator/base/messages.h"
+#include "emulator/cli/cut_options.h"
 #include "emulator/cli/run_conversion.h"
 #include "emulator/cli/run_report.h"
 #include "emulator/cli/shared_options.h"
@@ -102,7 +103,7 @@ void print_size(const std::string &directory, uint64_t events, bool gzip) {
 /// Writes the page. The conversion has already reported what is damaged in the trace.
 void write_report_of(const std::string &directory, const Outputs &outputs, bool quiet) {
   ReportArguments report;
-  report.why_command = "ovnitrace why " + directory;
+  report.why_command = why_command(directory, {});
   report.cut = outputs.convert.cut;
   report.open = outputs.open;
   report.quiet = true;

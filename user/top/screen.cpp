@@ -39,7 +39,7 @@ TopScreen::TopScreen(TopView view) : content_(std::move(view), [] { kill(getpid(
 /// Repeats what the screen said about saved traces, which is gone with the screen.
 TopScreen::~TopScreen() {
   close();
-  for (const std::string &message : all_saved_)
+  for (const std::string &message : saved_)
     print("{}", message);
 }
 
@@ -107,16 +107,16 @@ void TopScreen::take(const std::string &directory, uint64_t from, uint64_t to) {
 
 void TopScreen::saved(const std::string &message) {
   const std::lock_guard lock(saving_);
-  saved_ = message;
-  all_saved_.push_back(message);
+  saved_.push_back(message);
 }
 
 /// Returns whether there is a new message.
 bool TopScreen::take_saved() {
   const std::lock_guard lock(saving_);
-  if (saved_.empty())
+  if (shown_saved_ == saved_.size())
     return false;
-  content_.show(std::exchange(saved_, {}));
+  shown_saved_ = saved_.size();
+  content_.show(saved_.back());
   return true;
 }
 

@@ -32,10 +32,10 @@ private:
   void draw();
 
   ScreenContent content_;
-  std::mutex saving_;                  ///< guards saved_ and all_saved_
-  std::string saved_;                  ///< what saved() was told, until it is shown
-  std::vector<std::string> all_saved_; ///< all that saved() was told
-  void *terminal_ = nullptr;           ///< ncurses' SCREEN
+  std::mutex saving_;              ///< guards saved_ and shown_saved_
+  std::vector<std::string> saved_; ///< messages about saved traces
+  size_t shown_saved_ = 0;         ///< how many there were when the last one was shown
+  void *terminal_ = nullptr;       ///< ncurses' SCREEN
 };
 
 } // namespace ovnitrace
