@@ -9,7 +9,7 @@ CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
       cpus_(catalog.cpus.size() + 1), dark_(catalog.hosts.size()), holders_{Culprit::Kind::others},
-      totals_(1), taker_(taker) {
+      hosts_(1), totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
     held.host = catalog.cpus[cpu].host;
@@ -115,6 +115,7 @@ uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
       numbers_.try_emplace(uint64_t(host) << 32 | culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
     holders_.push_back(culprit);
+    hosts_.push_back(host);
     totals_.emplace_back();
   }
   return at->second;

@@ -89,6 +89,8 @@ public:
   void settle(uint32_t thread, uint64_t time);
   /// Returns the holder with this number; 0 is kOthers.
   Culprit holder(uint32_t number) const { return holders_[number]; }
+  /// Returns the host of the CPUs that this holder had; 0 for kOthers.
+  uint32_t host_of(uint32_t number) const { return hosts_[number]; }
   /// Returns, by holder, the sums of everything that was handed over.
   std::vector<Total> totals() const;
 
@@ -150,6 +152,7 @@ private:
   std::vector<Held> cpus_;     ///< the last one is for "no CPU"
   std::vector<uint32_t> dark_; ///< by host: how many of its CPUs are dark
   std::vector<Culprit> holders_;
+  std::vector<uint32_t> hosts_; ///< of holders_
   std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders, by host and Culprit
   std::vector<Total> totals_;                      ///< by holder: of forgotten turns
   HolderSums sums_;                                ///< to be handed over

@@ -144,10 +144,14 @@ struct LongWait {
 
 /// Who held the CPUs during the slowest waits.
 struct TailSums {
-  uint64_t count = 0, all = 0;    ///< these waits, and all
-  uint64_t shortest = UINT64_MAX; ///< ns, of these waits
-  /// With their ns: most time first, unknown ones last.
-  std::vector<std::pair<Culprit, uint64_t>> holders = {};
+  struct Holder {
+    Culprit culprit;
+    uint32_t host = 0; ///< where the thread that waited runs
+    uint64_t ns = 0;
+  };
+  uint64_t count = 0, all = 0;      ///< these waits, and all
+  uint64_t shortest = UINT64_MAX;   ///< ns, of these waits
+  std::vector<Holder> holders = {}; ///< most time first, unknown ones last
 };
 
 struct Explanation {

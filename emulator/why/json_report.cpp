@@ -216,9 +216,9 @@ private:
     if (!tail.count)
       return Json();
     Json holders = Json::array();
-    for (const auto &[holder, ns] : tail.holders)
+    for (const auto &[holder, host, ns] : tail.holders)
       holders.push_back(
-          {{"holder_tid", tid(holder)}, {"holder", name_of(catalog_, holder, 0)}, {"ns", ns}});
+          {{"holder_tid", tid(holder)}, {"holder", name_of(catalog_, holder, host)}, {"ns", ns}});
     return {{"count", tail.count},
             {"of", tail.all},
             {"shortest_ns", tail.shortest},

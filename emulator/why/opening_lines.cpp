@@ -71,8 +71,8 @@ std::string tail_line(const WhyInput &input) {
   for (const WaitSum &sum : input.why.held)
     if (sum.kind != WaitKind::throttling)
       all.add(sum.holder, input.catalog.threads[sum.thread].host, sum.ns);
-  for (const auto &[holder, ns] : tail.holders)
-    slowest.add(holder, 0, ns);
+  for (const TailSums::Holder &holder : tail.holders)
+    slowest.add(holder.culprit, holder.host, holder.ns);
   const Sums whole = all.sums(), sums = slowest.sums();
   if (sums.empty() || whole.front().first == sums.front().first)
     return "";

@@ -44,9 +44,9 @@ TailSums TailWaits::take(const CpuHolders &holders) const {
     if (sum.length_class >= first)
       by_holder[sum.holder] += sum.ns;
   for (const auto &[holder, ns] : by_holder)
-    tail.holders.emplace_back(holders.holder(holder), ns);
+    tail.holders.push_back({holders.holder(holder), holders.host_of(holder), ns});
   std::stable_sort(tail.holders.begin(), tail.holders.end(), [](const auto &a, const auto &b) {
-    return std::pair(a.first.is_known(), a.second) > std::pair(b.first.is_known(), b.second);
+    return std::pair(a.culprit.is_known(), a.ns) > std::pair(b.culprit.is_known(), b.ns);
   });
   return tail;
 }

@@ -49,6 +49,31 @@ TEST_F(WhyOpening, TheSlowestWaitsNameTheirOwnHolders) {
   EXPECT_NE(why_text(input()).find("\nThe slowest "), std::string::npos);
 }
 
+TEST_F(WhyOpening, TheSlowestWaitsOfTwoHostsNameTheHoldersOfTheirHost) {
+  const test::TempDir other_dir;
+  test::TraceBuilder other(other_dir.path());
+  const auto write = [](test::TraceBuilder &host, const char *name, uint64_t hold) {
+    host.json(fmt::format(R"({{"version": 1, "cpu_holders": true, "machine": "x86_64",
+                               "peers": [{{"tid": 77, "pid": 77, "name": "{}"}}]}})",
+                          name));
+    auto &cpu = host.cpu(0).at(0).start().id(1, 11, 11, "worker").dispatch(1);
+    for (uint64_t n = 1; n <= 200; n++) {
+      const uint64_t length = n == 200 ? hold : 1000;
+      cpu.at(n * kMs).sleep(1, 77).at(n * kMs + 100).activate(1, 0, FTRACE_WAKER_HARDIRQ);
+      cpu.record(FTrace_EXT_holder, 0, 77).at(n * kMs + length).dispatch(1);
+    }
+    cpu.at(300 * kMs).stop();
+    host.write();
+  };
+  write(trace, "quiet", 1000);
+  write(other, "hog", 40 * kMs);
+  source = open_trace({{dir.path()}, {other_dir.path()}}, sink);
+  stacks.emplace(source->catalog(), sink);
+  why = explain(*source, {}, {}, &*stacks);
+  info = read_trace_info(dir.path(), sink);
+  EXPECT_EQ(report()["slowest_waits"]["holders"][0]["holder"], "hog");
+}
+
 TEST_F(WhyOpening, FewWaitsHaveNoSlowestOnes) {
   waits();
   Cut cut = worker();
