@@ -39,13 +39,7 @@ static __always_inline bool is_on(__u16 code)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* possible CPUs, set by the loader */
-	__type(key, __u32);
-	__type(value, struct family_count);
-} family_counts SEC(".maps");
+MAPPED_ARRAY(family_counts, struct family_count, 1); /* possible CPUs, set by the loader */
 
 static __noinline int output(struct family_record *r)
 {

@@ -7,18 +7,8 @@
 
 #include <ovnitrace/thread_state.h>
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, CAPTURE_LIFE_BYTES);
-} life SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} life_lost SEC(".maps"); /* life events that found no room */
+RING(life, CAPTURE_LIFE_BYTES);
+MAPPED_ARRAY(life_lost, __u64, 1); /* life events that found no room */
 
 /* Returns whether it is the current thread of its run queue. */
 static __always_inline bool has_its_cpu(struct task_struct *p)

@@ -7,6 +7,24 @@
 #ifndef OVNITRACE_SHARED_MAPS_H
 #define OVNITRACE_SHARED_MAPS_H
 
+/* Declare maps. `kind` and `flags`: without BPF_MAP_TYPE_ and 0 or BPF_F_*. */
+#define MAP(kind, flags, name, key_type, value_type, entries)                                      \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_##kind);                                                 \
+		__uint(map_flags, flags);                                                          \
+		__uint(max_entries, entries);                                                      \
+		__type(key, key_type);                                                             \
+		__type(value, value_type);                                                         \
+	} name SEC(".maps")
+#define ARRAY(name, value_type, entries) MAP(ARRAY, 0, name, __u32, value_type, entries)
+#define MAPPED_ARRAY(name, value_type, entries)                                                    \
+	MAP(ARRAY, BPF_F_MMAPABLE, name, __u32, value_type, entries)
+#define RING(name, bytes)                                                                          \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_RINGBUF);                                                \
+		__uint(max_entries, bytes);                                                        \
+	} name SEC(".maps")
+
 /* Parameters, set by the loader before loading. */
 const volatile bool trace_all = false;	   /* every thread of the machine */
 const volatile __u64 wakeup_watermark = 0; /* bytes in a ring at which the reader is woken */
@@ -29,12 +47,7 @@ struct thread_marks {
 	};
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct thread_marks);
-} marks SEC(".maps");
+ARRAY(marks, struct thread_marks, 1);
 
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -98,12 +111,7 @@ const volatile bool region_by_thread = false; /* a region is a thread's, and not
  * opened, ns. */
 #define REGIONS_OPEN   0 /* the tid of the idle task, which has no region */
 #define REGIONS_OPENED (FTRACE_TID_MASK + 1)
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* CAPTURE_REGIONS with has_regions, set by the loader */
-	__type(key, __u32);
-	__type(value, __u64);
-} regions SEC(".maps");
+ARRAY(regions, __u64, 1); /* CAPTURE_REGIONS with has_regions, set by the loader */
 
 static __always_inline __u64 *region_of(__u32 pid, __u32 tid)
 {

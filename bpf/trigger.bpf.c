@@ -23,42 +23,18 @@ const volatile __u32 possible_cpus = 0;
 __u64 hits = 0;
 __u64 last_sent = 0; /* ns; 0: no message yet */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, TRIGGER_RING_BYTES);
-} trigger_hits SEC(".maps");
+RING(trigger_hits, TRIGGER_RING_BYTES);
 
 /* Since when a thread has been in the state that the rule is about, ns; 0: it is not, or that is
  * not known. One word by tid, which neighbours do not share a cache line for, as in threads.bpf.h.
  * A dispatch makes it 0, so nothing old is left of a thread that is traced only at times. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, FTRACE_TID_MASK + 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} trigger_since SEC(".maps");
+ARRAY(trigger_since, __u64, FTRACE_TID_MASK + 1);
 
 static __always_inline volatile __u64 *since_of(struct task_struct *p)
 {
 	__u32 tid = p->pid, place = (tid << 4 | tid >> 18) & FTRACE_TID_MASK;
 
 	return bpf_map_lookup_elem(&trigger_since, &place);
-}
-
-static __always_inline bool name_fits(const char *comm)
-{
-	__u64 states = 1;
-
-	if (!rule.has_glob)
-		return true;
-	for (int at = 0; at < 16; at++) {
-		__u8 character = comm[at];
-
-		if (!character)
-			break;
-		states = (states & rule.glob.advance[character]) << 1 | (states & rule.glob.loops);
-	}
-	return states & rule.glob.accept;
 }
 
 /* Counts a hit, if the thread is one that the rule is for, and sends it after a pause. */
@@ -68,7 +44,8 @@ static __noinline int hit(struct task_struct *p, __u64 ns, __u64 now, __u32 idle
 	__u64 last;
 
 	bpf_probe_read_kernel_str(message.comm, sizeof(message.comm), p->comm);
-	if (!is_recorded(p) || !name_fits(message.comm))
+	if (!is_recorded(p) ||
+	    (rule.has_glob && !glob_fits(&rule.glob, message.comm, sizeof(message.comm))))
 		return 0;
 	message.hits = __sync_fetch_and_add(&hits, 1) + 1;
 	last = *(volatile __u64 *)&last_sent;
@@ -93,12 +70,7 @@ struct idle_cpu {
 	__u64 unused[3]; /* CPUs do not share cache lines */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible CPUs with TRIGGER_IDLE, set by the loader */
-	__type(key, __u32);
-	__type(value, struct idle_cpu);
-} idle_cpus SEC(".maps");
+ARRAY(idle_cpus, struct idle_cpu, 1); /* possible CPUs with TRIGGER_IDLE, set by the loader */
 
 static __always_inline void note_idle(struct task_struct *prev, struct task_struct *next, __u64 now)
 {

@@ -16,12 +16,7 @@ struct twin_runs {
 };
 
 /* Which first twins have run for a thread, a bit each, by tid. Only the thread itself writes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct twin_runs);
-} twin_runs SEC(".maps");
+ARRAY(twin_runs, struct twin_runs, 1);
 
 /* Notes that the first twin runs, or `take`: takes that note away. Whether it was there. */
 static __always_inline bool first_twin_ran(__u8 bit, bool take)

@@ -11,35 +11,14 @@ const volatile struct control_chain chains[CONTROL_CHAINS] = {};
 const volatile __u32 alarm_count = 0, chain_count = 0;
 const volatile __u64 immediate_alarms = 0; /* a bit each of those with CONTROL_IMMEDIATE */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32); /* tgid */
-	__type(value, struct control_process);
-} control_processes SEC(".maps");
+MAP(HASH, BPF_F_NO_PREALLOC, control_processes, __u32, struct control_process, 16384); /* tgid */
+MAP(HASH, BPF_F_NO_PREALLOC, control_threads, __u32, struct control_thread, 131072);   /* tid */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 131072);
-	__type(key, __u32); /* tid */
-	__type(value, struct control_thread);
-} control_threads SEC(".maps");
+/* By tgid: processes that were stopped, until the loader continues them (CONTROL_HELD_*).
+ */
+MAP(HASH, BPF_F_NO_PREALLOC, control_held, __u32, __u8, 32768);
 
-/* Processes that were stopped, until the loader continues them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 32768);
-	__type(key, __u32);  /* tgid */
-	__type(value, __u8); /* CONTROL_HELD_PROCESS, … */
-} control_held SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} control_messages SEC(".maps");
+RING(control_messages, 1 << 20);
 
 __u64 messages_lost = 0;
 

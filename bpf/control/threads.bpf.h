@@ -5,19 +5,8 @@
  */
 
 /* What they begin with, filled by the loader: too large for a program's stack. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct control_process);
-} fresh_process SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct control_thread);
-} fresh_thread SEC(".maps");
+ARRAY(fresh_process, struct control_process, 1);
+ARRAY(fresh_thread, struct control_thread, 1);
 
 const volatile bool starts_open = false; /* no chain has a start: the region is open at once */
 bool holds = false; /* processes stop when they have new code, until the loader has put its probes
@@ -28,13 +17,7 @@ const volatile __u32 continues_uid = ANY_UID; /* the loader may continue only th
 
 /* Processes that the loader has put probes of alarms into. 1: only into libraries, 2: also into
  * their own program. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32); /* tgid */
-	__type(value, __u8);
-} control_probed SEC(".maps");
+MAP(HASH, BPF_F_NO_PREALLOC, control_probed, __u32, __u8, 16384); /* tgid */
 
 __u32 steps = 0; /* the loader traces all threads (user/control/single_step.h) */
 

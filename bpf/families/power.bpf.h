@@ -18,12 +18,7 @@ struct stolen {
 	__u32 seen;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible CPUs, set by the loader */
-	__type(key, __u32);
-	__type(value, struct stolen);
-} stolen SEC(".maps");
+ARRAY(stolen, struct stolen, 1); /* possible CPUs, set by the loader */
 
 /* Runs with interrupts off. Logs the first look as an event of 0, and an event when nothing more
  * was stolen for the first time. Later looks without stolen time log nothing. */

@@ -10,12 +10,7 @@
  * it the creation of that thread, because tids come to other threads; 0: nothing yet. An array,
  * because nothing may be allocated under the lock of a runqueue. */
 #define PRIORITY_WORD_BITS 16
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* all tids, set by the loader where the family is chosen */
-	__type(key, __u32);
-	__type(value, __u64);
-} priorities SEC(".maps");
+ARRAY(priorities, __u64, 1); /* all tids, set by the loader where the family is chosen */
 
 static __always_inline __u64 *logged_priority(struct task_struct *p)
 {

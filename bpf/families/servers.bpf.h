@@ -21,12 +21,7 @@ struct server {
 	bool replenished; /* has been logged since the last look */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32); /* tid */
-	__type(value, struct server);
-} servers SEC(".maps");
+MAP(LRU_HASH, 0, servers, __u32, struct server, 4096); /* tid */
 
 static __always_inline __u32 clamp(__s64 ns, __u32 most)
 {

@@ -13,12 +13,7 @@ struct armed_timer {
 	__u32 kind;    /* enum ftrace_timer_kind */
 	__u32 expires; /* its timer_wakeup_start has been logged */
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, MAX_TIMERS);
-	__type(key, __u64); /* address of the timer */
-	__type(value, struct armed_timer);
-} armed_timers SEC(".maps");
+MAP(LRU_HASH, 0, armed_timers, __u64, struct armed_timer, MAX_TIMERS); /* by address */
 
 /* What the kernel does when they expire; 0 where kallsyms does not list it. */
 extern const void hrtimer_wakeup __ksym __weak;

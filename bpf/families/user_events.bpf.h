@@ -8,12 +8,7 @@
  * it could forge what the scheduler did, or records that describe the file.
  */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* set by the loader */
-	__type(key, __u32);
-	__type(value, struct user_probe);
-} user_probes SEC(".maps");
+ARRAY(user_probes, struct user_probe, 1); /* set by the loader */
 
 __u64 user_refused = 0; /* events of codes that a program may not log */
 
@@ -29,12 +24,7 @@ struct program_run {
 
 /* Processes that called FTrace_disable last; enabled is what a program starts with. When too many
  * are disabled the one that logged longest ago is forgotten, and enabled again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, struct program_run);
-} disabled SEC(".maps");
+MAP(LRU_HASH, 0, disabled, __u32, struct program_run, 16384);
 __u32 any_disabled = 0; /* set with the first one; until then the map is not read */
 
 static __always_inline struct program_run run_of(struct task_struct *p)

@@ -7,20 +7,10 @@
 
 const volatile __u32 cgroup_names_used = 0; /* set by the loader before loading */
 
-/* The loader fills it from the end and on_cgroup_mkdir() from the start. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* SELECT_CGROUPS if cgroups are chosen, set by the loader */
-	__type(key, __u32);
-	__type(value, struct chosen_cgroup);
-} chosen_cgroups SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* SELECT_CGROUP_NAMES if cgroups are chosen, set by the loader */
-	__type(key, __u32);
-	__type(value, struct cgroup_name);
-} cgroup_names SEC(".maps");
+/* The loader gives both their sizes if cgroups are chosen: SELECT_CGROUPS and SELECT_CGROUP_NAMES.
+ * It fills the first from the end, and on_cgroup_mkdir() fills it from the start. */
+ARRAY(chosen_cgroups, struct chosen_cgroup, 1);
+ARRAY(cgroup_names, struct cgroup_name, 1);
 
 /* The path of the cgroup that is being made. The kernel has a lock that lets one be made at a time.
  */
@@ -30,12 +20,7 @@ struct cgroup_path {
 	__u32 last; /* where its last part starts */
 	char text[SELECT_CGROUP_LENGTH];
 };
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct cgroup_path);
-} cgroup_path SEC(".maps");
+ARRAY(cgroup_path, struct cgroup_path, 1);
 
 __u32 cgroups_left_out = 0; /* found no free place in chosen_cgroups */
 

@@ -3,11 +3,7 @@
  * Sends the command line of each traced process when it executes a program: many live too short for
  * /proc. Command lines have a ring of their own. If one finds no room, no event is lost.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries,
-	       4096); /* CAPTURE_CMDLINES_BYTES where they are wanted, set by the loader */
-} cmdlines SEC(".maps");
+RING(cmdlines, 4096); /* CAPTURE_CMDLINES_BYTES where they are wanted, set by the loader */
 
 __u64 cmdlines_lost = 0;
 

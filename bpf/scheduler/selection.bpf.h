@@ -25,12 +25,7 @@ __u32 followed = 0;	   /* a thread whose children are traced: the loader; 0: non
 __u32 program_pid = 0;	   /* the process that the loader started */
 __u32 program_threads = 0; /* its traced threads that have not left their CPU for ever */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* how many there are, set by the loader */
-	__type(key, __u32);
-	__type(value, struct name_glob);
-} name_globs SEC(".maps");
+ARRAY(name_globs, struct name_glob, 1); /* how many there are, set by the loader */
 
 static __always_inline void forget_facts(__u32 tid)
 {
@@ -66,18 +61,10 @@ static __noinline bool name_fits(const char *comm)
 	for (__u32 n = 0; n < SELECT_GLOBS && n < globs_used; n++) {
 		__u32 key = n;
 		struct name_glob *glob = bpf_map_lookup_elem(&name_globs, &key);
-		__u64 states = 1;
 
 		if (!glob)
 			return false;
-		for (int at = 0; at < CAPTURE_COMM_LEN; at++) {
-			__u8 character = name[at];
-
-			if (!character)
-				break;
-			states = (states & glob->advance[character]) << 1 | (states & glob->loops);
-		}
-		if (!(states & glob->accept))
+		if (!glob_fits(glob, name, sizeof(name)))
 			continue;
 		if (glob->refuses)
 			return false;
@@ -216,6 +203,14 @@ static __noinline int change_fit(struct task_struct *p, __u32 fit, bool fits, st
 	return 0;
 }
 
+/* Does the same for a thread that keeps its name and CPU. */
+static __always_inline int change_fit_in_place(struct task_struct *p, __u32 fit, bool fits)
+{
+	struct passage now = {p->comm, task_cpu(p), 0};
+
+	return change_fit(p, fit, fits, &now);
+}
+
 /* Notes which filters a new thread passes. Returns whether it passes all of them. */
 static __noinline bool fits_at_birth(struct task_struct *child, struct task_struct *parent)
 {
@@ -249,7 +244,6 @@ static __always_inline void forget_fits(__u32 tid)
 static __noinline int change_at_exec(struct task_struct *p, __u32 before)
 {
 	struct thread_facts *facts = facts_of(p->pid), *old = facts_of(before);
-	struct passage now = {p->comm, task_cpu(p), 0};
 
 	if (!facts || !old)
 		return 0;
@@ -261,7 +255,7 @@ static __noinline int change_at_exec(struct task_struct *p, __u32 before)
 			change_marks(p->pid, THREAD_PROGRAM, 0);
 		set_untraced(before);
 	}
-	return change_fit(p, FITS_KIND, !(p->flags & PF_KTHREAD), &now);
+	return change_fit_in_place(p, FITS_KIND, !(p->flags & PF_KTHREAD));
 }
 
 /* Returns whether `p` was running when it began to be recorded: the trace says so. Asked when it
@@ -289,14 +283,9 @@ static __noinline int change_cpu(struct task_struct *p, __u32 cpu, __u32 creator
 
 static __noinline int change_cgroup(struct task_struct *p)
 {
-	struct passage now;
-
 	if (!p || !(needed_fits & FITS_CGROUP))
 		return 0;
-	now.comm = p->comm;
-	now.cpu = task_cpu(p);
-	now.creator = 0;
-	return change_fit(p, FITS_CGROUP, cgroup_fits(p), &now);
+	return change_fit_in_place(p, FITS_CGROUP, cgroup_fits(p));
 }
 
 /* Handles a thread, or all threads of a process, that were put into a cgroup. `leader` is the first
@@ -336,7 +325,6 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(on_setuid, struct pt_regs *regs)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	struct passage now;
 	bool sets;
 #if defined(__TARGET_ARCH_x86)
 	__s64 number = regs->orig_ax & ~0x40000000; /* __X32_SYSCALL_BIT */
@@ -352,8 +340,5 @@ int BPF_PROG(on_setuid, struct pt_regs *regs)
 		sets = in_compat_syscall(p);
 	if (likely(!sets))
 		return 0;
-	now.comm = p->comm;
-	now.cpu = task_cpu(p);
-	now.creator = 0;
-	return change_fit(p, FITS_UID, uid_fits(p), &now);
+	return change_fit_in_place(p, FITS_UID, uid_fits(p));
 }

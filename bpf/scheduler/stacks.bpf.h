@@ -12,29 +12,13 @@ const volatile __u32 stack_depth = CAPTURE_STACK_DEPTH;
 
 __u64 stacks_lost = 0; /* found no place in the table */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* CAPTURE_STACKS if any are wanted, set by the loader */
-	__type(key, __u32);
-	__type(value, struct stack_slot);
-} stack_slots SEC(".maps");
+MAPPED_ARRAY(stack_slots, struct stack_slot, 1); /* CAPTURE_STACKS, set by the loader */
 
 /* Holds the stack that a CPU examines. Interrupts are off, so a CPU examines one at a time. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible CPUs, set by the loader */
-	__type(key, __u32);
-	__type(value, struct stack_slot);
-} stack_scratch SEC(".maps");
+ARRAY(stack_scratch, struct stack_slot, 1); /* possible CPUs, set by the loader */
 
 /* By tid: the record of the stack of who wakes it, from sched_waking to sched_wakeup. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* FTRACE_TID_MASK + 1 with STACKS_WAKEUP, set by the loader */
-	__type(key, __u32);
-	__type(value, __u64);
-} waker_stacks SEC(".maps");
+ARRAY(waker_stacks, __u64, 1); /* FTRACE_TID_MASK + 1 with STACKS_WAKEUP, set by the loader */
 
 /* Keeps the `count` addresses in the scratch of this CPU. Returns their place + 1; 0 if there was
  * no room. Equal hashes of 64 bits are taken for equal stacks. Not static, so that the verifier

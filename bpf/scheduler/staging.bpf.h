@@ -10,13 +10,7 @@
  * anything. An interrupt in those few instructions can make the kernel skip a run of the same
  * program (bpf_prog::stats::misses); the loader reads that counter and reports it.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* possible CPUs, set by the loader */
-	__type(key, __u32);
-	__type(value, struct cpu_stage);
-} stages SEC(".maps");
+MAPPED_ARRAY(stages, struct cpu_stage, 1); /* possible CPUs, set by the loader */
 
 static __always_inline struct cpu_stage *stage_of_this_cpu(void)
 {

@@ -10,17 +10,8 @@
 const volatile __u32 old_hierarchy = 0;
 
 /* Cgroups whose path was sent, by key. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, CAPTURE_CGROUPS);
-	__type(key, __u64);
-	__type(value, __u8);
-} sent_cgroups SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, CAPTURE_CGROUP_RING);
-} cgroup_paths SEC(".maps");
+MAP(HASH, 0, sent_cgroups, __u64, __u8, CAPTURE_CGROUPS);
+RING(cgroup_paths, CAPTURE_CGROUP_RING);
 
 /* Before 6.15, 741c10b096bc "kernfs: Use RCU to access kernfs_node::parent.". */
 struct kernfs_node___parent {

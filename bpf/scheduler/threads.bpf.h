@@ -17,12 +17,7 @@ struct thread_facts {
 #define WAKER_TID_MASK	    FTRACE_TID_MASK
 
 /* An array and not task storage, because a look-up in it is inlined. By facts_of(). */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, FTRACE_TID_MASK + 1);
-	__type(key, __u32);
-	__type(value, struct thread_facts);
-} threads SEC(".maps");
+ARRAY(threads, struct thread_facts, FTRACE_TID_MASK + 1);
 
 /* Neighbours among tids, which run on several CPUs at once, are apart by more than a cache line:
  * each waking writes there. */

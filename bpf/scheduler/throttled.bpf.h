@@ -7,12 +7,7 @@
 #ifndef OVNITRACE_THROTTLED_H
 #define OVNITRACE_THROTTLED_H
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct throttled_threads);
-} throttled SEC(".maps");
+ARRAY(throttled, struct throttled_threads, 1);
 
 /* Remembers that `p` leaves its CPU throttled. A thread that is evicted counts as throttled until
  * it gets a CPU. */

@@ -8,34 +8,12 @@ const volatile bool unwinds = false; /* set by the loader before loading */
 
 __u32 stack_copies_made = 0;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* UNWIND_RULES with `unwinds`, set by the loader */
-	__type(key, __u32);
-	__type(value, struct unwind_slot);
-} unwind_rules SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, UNWIND_ASKS);
-	__type(key, __u32);
-	__type(value, struct unwind_ask);
-} unwind_asks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096); /* STACK_COPY_RING with `unwinds`, set by the loader */
-} stack_copies SEC(".maps");
+MAPPED_ARRAY(unwind_rules, struct unwind_slot, 1); /* UNWIND_RULES, set by the loader */
+MAPPED_ARRAY(unwind_asks, struct unwind_ask, UNWIND_ASKS);
+RING(stack_copies, 4096); /* STACK_COPY_RING, set by the loader */
 
 /* Where a CPU makes one. Interrupts are off. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible CPUs with `unwinds`, set by the loader */
-	__type(key, __u32);
-	__type(value, struct stack_copy);
-} copy_scratch SEC(".maps");
+ARRAY(copy_scratch, struct stack_copy, 1); /* possible CPUs, set by the loader */
 
 /* The walk of a CPU. Interrupts are off, so it is never needed twice at a time. */
 struct unwind_walk {
@@ -45,12 +23,7 @@ struct unwind_walk {
 	__u32 count;   /* of frames */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible CPUs, set by the loader */
-	__type(key, __u32);
-	__type(value, struct unwind_walk);
-} unwind_walks SEC(".maps");
+ARRAY(unwind_walks, struct unwind_walk, 1); /* possible CPUs, set by the loader */
 
 /* Returns whether the program's own stack can be walked by rules: it is one of 64 bits. */
 static __always_inline bool can_unwind(struct task_struct *current)

@@ -24,19 +24,8 @@ struct work_slot {
 	__u64 pad[3];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* CAPTURE_WORK_ITEMS with has_work_items, set by the loader */
-	__type(key, __u32);
-	__type(value, struct work_slot);
-} work_items SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* CAPTURE_WORKERS with has_work_items, set by the loader */
-	__type(key, __u32);
-	__type(value, struct work_slot);
-} workers SEC(".maps");
+ARRAY(work_items, struct work_slot, 1); /* CAPTURE_WORK_ITEMS, set by the loader */
+ARRAY(workers, struct work_slot, 1);	/* CAPTURE_WORKERS, set by the loader */
 
 /* Returns a pointer as a number. The verifier allows no arithmetic with a pointer that it knows. */
 static __always_inline __u64 address_of(__u64 pointer)

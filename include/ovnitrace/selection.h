@@ -49,6 +49,17 @@ struct name_glob {
 	__u64 refuses; /* 1: of --no-comm */
 };
 
+/* Returns not 0 if a name fits. It ends after `size` bytes or at a 0. */
+static inline __attribute__((always_inline)) int glob_fits(const volatile struct name_glob *glob,
+							   const char *name, __u32 size)
+{
+	__u64 states = 1;
+
+	for (__u32 at = 0; at < size && name[at]; at++)
+		states = (states & glob->advance[(__u8)name[at]]) << 1 | (states & glob->loops);
+	return (states & glob->accept) != 0;
+}
+
 struct chosen_cgroup {
 	__u64 id;	 /* of its directory; 0: this place is free */
 	__u32 hierarchy; /* as in /proc/self/cgroup; 0: version 2 */

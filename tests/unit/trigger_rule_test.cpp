@@ -22,10 +22,7 @@ std::string rule_error(const std::string &text) {
 }
 
 bool fits(const name_glob &glob, const std::string &name) {
-  uint64_t states = 1;
-  for (const char c : name)
-    states = (states & glob.advance[uint8_t(c)]) << 1 | (states & glob.loops);
-  return states & glob.accept;
+  return glob_fits(&glob, name.data(), uint32_t(name.size()));
 }
 
 std::string text_of_kind(trigger_kind kind, const trigger_hit &hit) {

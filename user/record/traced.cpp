@@ -182,7 +182,9 @@ void Traced::warn_of_unknown_names() const {
     return;
   const std::vector<std::string> names = thread_names();
   for (const RuleOption &option : options_.rules) {
-    const auto has_name = [&](const std::string &name) { return fits(option.rule.glob, name); };
+    const auto has_name = [&](const std::string &name) {
+      return glob_fits(&option.rule.glob, name.data(), uint32_t(name.size()));
+    };
     if (option.rule.has_glob && std::none_of(names.begin(), names.end(), has_name))
       print("warning: --trigger {}: no thread has this name now; ovnitrace waits for one. To match "
             "a longer name, add *",

@@ -39,11 +39,4 @@ name_glob make_name_glob(const std::string &option, const std::string &pattern) 
   return glob;
 }
 
-bool fits(const name_glob &glob, std::string_view name) {
-  uint64_t states = 1;
-  for (const char c : name)
-    states = (states & glob.advance[uint8_t(c)]) << 1 | (states & glob.loops);
-  return states & glob.accept;
-}
-
 } // namespace ovnitrace

@@ -5,15 +5,11 @@
 #include <ovnitrace/selection.h>
 
 #include <string>
-#include <string_view>
 
 namespace ovnitrace {
 
 /// Returns a pattern in which * is any text and ? any character. Throws Error (kExitUsage) about
 /// `option` if no name of a thread can match it.
 name_glob make_name_glob(const std::string &option, const std::string &pattern);
-
-/// Returns whether a name fits a pattern, as the kernel side decides it.
-bool fits(const name_glob &glob, std::string_view name);
 
 } // namespace ovnitrace
