@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <fmt/format.h>
+#include <string>
 
 namespace ovnitrace {
 
@@ -14,6 +16,11 @@ struct Color {
   uint8_t red = 0, green = 0, blue = 0;
   bool operator==(const Color &) const = default;
 };
+
+/// Returns the colour as CSS writes it.
+inline std::string css(Color color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
+}
 
 namespace palette {
 

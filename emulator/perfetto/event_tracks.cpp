@@ -11,7 +11,45 @@ namespace {
 
 enum Type : int32_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
 
-constexpr Track kNoParent{TrackKind(0)};
+constexpr TrackKind kNoKind{};
+constexpr std::string_view kCpu = "CPU"; // with its number
+
+struct KindInfo {
+  TrackKind kind;
+  std::string_view name;
+  TrackKind parent = kNoKind;
+};
+
+/// All kinds, in their order.
+constexpr KindInfo kKinds[] = {
+    {TrackKind::trace, "ovnitrace"},
+    {TrackKind::process, ""},
+    {TrackKind::thread, ""},
+    {TrackKind::process_region, "region", TrackKind::process},
+    {TrackKind::thread_region, "region", TrackKind::thread},
+    {TrackKind::mutex, "mutex", TrackKind::thread},
+    {TrackKind::unknown, "unknown", TrackKind::thread},
+    {TrackKind::blocked, "blocked", TrackKind::thread},
+    {TrackKind::mark, "", TrackKind::thread},
+    {TrackKind::interrupts, "Interrupts"},
+    {TrackKind::interrupt, kCpu, TrackKind::interrupts},
+    {TrackKind::blackouts, "Blackouts"},
+    {TrackKind::blackout, kCpu, TrackKind::blackouts},
+    {TrackKind::user_events, "User events of unknown threads"},
+    {TrackKind::critical_path, "Critical path"},
+    {TrackKind::idle_states, "Idle states"},
+    {TrackKind::idle_state, kCpu, TrackKind::idle_states},
+    {TrackKind::frequencies, "Frequencies"},
+    {TrackKind::frequency, kCpu, TrackKind::frequencies},
+    {TrackKind::stolen_times, "Stolen time"},
+    {TrackKind::stolen_time, kCpu, TrackKind::stolen_times},
+    {TrackKind::outside_wakers, "Wakers that are not traced"},
+};
+
+constexpr const KindInfo &info_of(TrackKind kind) {
+  return kKinds[size_t(kind) - size_t(TrackKind::trace)];
+}
+static_assert(info_of(TrackKind::outside_wakers).kind == TrackKind::outside_wakers);
 
 } // namespace
 
@@ -81,7 +119,7 @@ void EventTracks::describe(Track track) {
   if (!described_.insert(track.uuid()).second)
     return;
   const Track above = parent(track);
-  if (above.kind != kNoParent.kind)
+  if (above.kind != kNoKind)
     describe(above);
   file_.packet([&](PacketBuilder &packet) {
     protozero::pbf_builder<TrackDescriptor> descriptor(packet, Packet::track_descriptor);
@@ -96,7 +134,7 @@ void EventTracks::describe(Track track) {
       thread.add_int64(ThreadDescriptor::tid, info.tid);
     } else {
       descriptor.add_string(TrackDescriptor::name, name(track));
-      if (above.kind != kNoParent.kind)
+      if (above.kind != kNoKind)
         descriptor.add_uint64(TrackDescriptor::parent_uuid, above.uuid());
       if (track.kind == TrackKind::frequency || track.kind == TrackKind::stolen_time) {
         protozero::pbf_builder<CounterDescriptor> counter(descriptor, TrackDescriptor::counter);
@@ -108,74 +146,26 @@ void EventTracks::describe(Track track) {
 }
 
 Track EventTracks::parent(Track track) const {
-  switch (track.kind) {
-  case TrackKind::process_region:
-    return {TrackKind::process, track.index};
-  case TrackKind::thread_region:
-  case TrackKind::mutex:
-  case TrackKind::unknown:
-  case TrackKind::blocked:
-    return {TrackKind::thread, track.index};
-  case TrackKind::mark:
-    return {TrackKind::thread, track.index / kMarkTypes};
-  case TrackKind::interrupt:
-    return {TrackKind::interrupts};
-  case TrackKind::blackout:
-    return {TrackKind::blackouts};
-  case TrackKind::idle_state:
-    return {TrackKind::idle_states};
-  case TrackKind::frequency:
-    return {TrackKind::frequencies};
-  case TrackKind::stolen_time:
-    return {TrackKind::stolen_times};
+  switch (const TrackKind above = info_of(track.kind).parent; above) {
+  case TrackKind::process:
+    return {above, track.index};
+  case TrackKind::thread:
+    return {above, track.kind == TrackKind::mark ? track.index / kMarkTypes : track.index};
   default:
-    return kNoParent;
+    return {above};
   }
 }
 
 std::string EventTracks::name(Track track) const {
-  switch (track.kind) {
-  case TrackKind::trace:
-    return "ovnitrace";
-  case TrackKind::process_region:
-  case TrackKind::thread_region:
-    return "region";
-  case TrackKind::mutex:
-    return "mutex";
-  case TrackKind::unknown:
-    return "unknown";
-  case TrackKind::blocked:
-    return "blocked";
-  case TrackKind::mark:
+  if (track.kind == TrackKind::mark) {
     for (const MarkType &mark : catalog_.marks)
       if (mark.type == track.index % kMarkTypes && !mark.title.empty())
         return printable_line(mark.title);
     return fmt::format("mark {}", track.index % kMarkTypes);
-  case TrackKind::interrupts:
-    return "Interrupts";
-  case TrackKind::blackouts:
-    return "Blackouts";
-  case TrackKind::idle_states:
-    return "Idle states";
-  case TrackKind::frequencies:
-    return "Frequencies";
-  case TrackKind::stolen_times:
-    return "Stolen time";
-  case TrackKind::interrupt:
-  case TrackKind::blackout:
-  case TrackKind::idle_state:
-  case TrackKind::frequency:
-  case TrackKind::stolen_time:
-    return fmt::format("CPU {}", catalog_.cpus[track.index].index);
-  case TrackKind::user_events:
-    return "User events of unknown threads";
-  case TrackKind::critical_path:
-    return "Critical path";
-  case TrackKind::outside_wakers:
-    return "Wakers that are not traced";
-  default:
-    return {};
   }
+  const std::string_view name = info_of(track.kind).name;
+  return name == kCpu ? fmt::format("{} {}", name, catalog_.cpus[track.index].index)
+                      : std::string(name);
 }
 
 } // namespace ovnitrace::perfetto

@@ -21,10 +21,6 @@ Color mix(Color a, Color b, double part) {
   return {one(a.red, b.red), one(a.green, b.green), one(a.blue, b.blue)};
 }
 
-std::string css(Color color) {
-  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
-}
-
 /// Returns a colour for white paper. The palette is for a black background, so dark colours become
 /// light.
 Color on_paper(ShownState state) {
@@ -46,21 +42,11 @@ struct Marks {
   const char *path; ///< in it
 };
 
-constexpr Marks marks_of(Pattern pattern) {
-  switch (pattern) {
-  case Pattern::hatched:
-    return {6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"};
-  case Pattern::vertical:
-    return {4, "M1 0V4"};
-  case Pattern::horizontal:
-    return {4, "M0 1H4"};
-  case Pattern::dots:
-    return {6, "M2.4 3H3.6"};
-  case Pattern::none:
-    break;
-  }
-  return {};
-}
+constexpr Marks kMarks[] = {{}, // by Pattern
+                            {6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"},
+                            {4, "M1 0V4"},
+                            {4, "M0 1H4"},
+                            {6, "M2.4 3H3.6"}};
 
 std::string pattern(std::string_view id, Color ground, Color marks, const Marks &of) {
   return fmt::format("<pattern id=\"{0}\" width=\"{1}\" height=\"{1}\" "
@@ -77,7 +63,7 @@ std::string fill_patterns() {
   for (const StateInfo &state : kStateTable)
     if (state.pattern != Pattern::none) {
       const Color ground = on_paper(state.state);
-      all += pattern(state.name, ground, mix(ground, kBlack, 0.4), marks_of(state.pattern));
+      all += pattern(state.name, ground, mix(ground, kBlack, 0.4), kMarks[size_t(state.pattern)]);
     }
   return all;
 }

@@ -7,7 +7,6 @@
 #include "emulator/slices/shown_state.h"
 #include "emulator/summary/groups.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -18,38 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string css(Color color) {
-  return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
-}
-
-/// Returns the word of the page for a pattern.
-const char *word(Pattern pattern) {
-  switch (pattern) {
-  case Pattern::none:
-    break;
-  case Pattern::hatched:
-    return "hatched";
-  case Pattern::vertical:
-    return "vertical";
-  case Pattern::horizontal:
-    return "horizontal";
-  case Pattern::dots:
-    return "dots";
-  }
-  return "none";
-}
-
-const char *word(WaitsFor what) {
-  switch (what) {
-  case WaitsFor::nothing:
-    break;
-  case WaitsFor::cpu:
-    return "cpu";
-  case WaitsFor::other:
-    return "other";
-  }
-  return "nothing";
-}
+constexpr const char *kPatterns[] = {"none", "hatched", "vertical", "horizontal", "dots"};
+constexpr const char *kWaitsFor[] = {"nothing", "cpu", "other"};
 
 Json states() {
   Json all = Json::array();
@@ -59,8 +28,8 @@ Json states() {
                    {"term", state.term},
                    {"meaning", state.meaning},
                    {"color", css(state.color)},
-                   {"pattern", word(state.pattern)},
-                   {"waits", word(state.waits)},
+                   {"pattern", kPatterns[size_t(state.pattern)]},
+                   {"waits", kWaitsFor[size_t(state.waits)]},
                    {"stacked", state.stacked}});
   return all;
 }
