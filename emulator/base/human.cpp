@@ -45,4 +45,9 @@ std::string human_percent(uint64_t part, uint64_t whole) {
   return whole ? fmt::format("{:.1f} %", 100.0 * double(part) / double(whole)) : "-";
 }
 
+std::string name_and_number(const std::string &name, const char *otherwise, uint64_t number) {
+  return name.empty() ? fmt::format("{} {}", otherwise, number)
+                      : fmt::format("{} ({})", name, number);
+}
+
 } // namespace ovnitrace

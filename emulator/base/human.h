@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Formats numbers for people.
+// Formats numbers, and names with numbers, for people.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +21,8 @@ std::string human_bytes(uint64_t bytes);
 
 /// Returns a part of a whole as "12.3 %"; "-" if the whole is 0.
 std::string human_percent(uint64_t part, uint64_t whole);
+
+/// Returns "name (number)", or "otherwise number" if there is no name.
+std::string name_and_number(const std::string &name, const char *otherwise, uint64_t number);
 
 } // namespace ovnitrace

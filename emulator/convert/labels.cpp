@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/convert/labels.h"
 
+#include "emulator/base/human.h"
 #include "emulator/core/model.h"
 #include "emulator/core/process_number.h"
 #include "emulator/format/call_names.h"
@@ -78,11 +79,6 @@ void threads(const System &system, const ChannelDef &, Labels &labels) {
   names.put(labels);
 }
 
-std::string process_name(const ThreadInfo &main) {
-  return main.name.empty() ? fmt::format("process {}", main.pid)
-                           : fmt::format("{} ({})", main.name, main.pid);
-}
-
 /// Calls `f(main thread, number of the process)` for each process with a pid. The number is that of
 /// the ovni model: in the order of the threads, by host and pid.
 template <class F> void for_each_process(const Catalog &catalog, F &&f) {
@@ -100,7 +96,7 @@ template <class F> void for_each_process(const Catalog &catalog, F &&f) {
 void processes(const System &system, const ChannelDef &, Labels &labels) {
   NameCollector names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t) {
-    names.add(main.pid, process_name(main));
+    names.add(main.pid, name_and_number(main.name, "process", main.pid));
   });
   names.put(labels);
 }
@@ -108,7 +104,7 @@ void processes(const System &system, const ChannelDef &, Labels &labels) {
 void process_indices(const System &system, const ChannelDef &, Labels &labels) {
   NameCollector names;
   for_each_process(system.catalog(), [&](const ThreadInfo &main, int64_t number) {
-    names.add(number, process_name(main));
+    names.add(number, name_and_number(main.name, "process", main.pid));
   });
   names.put(labels);
 }

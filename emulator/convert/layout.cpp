@@ -2,9 +2,8 @@
 #include "emulator/convert/layout.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 #include "emulator/core/model.h"
-
-#include <fmt/format.h>
 
 namespace ovnitrace {
 
@@ -54,9 +53,7 @@ Layout thread_layout(const System &system, const Cut &cut) {
       task_host = thread.host;
       task_pid = thread.pid;
       tasks.emplace_back();
-      layout.names.tasks.push_back(first->name.empty()
-                                       ? fmt::format("process {}", first->pid)
-                                       : fmt::format("{} ({})", first->name, first->pid));
+      layout.names.tasks.push_back(name_and_number(first->name, "process", first->pid));
     }
     tasks.back().thread_nodes.push_back(thread.host + 1);
     layout.row_of[t] = uint32_t(layout.rows.size());

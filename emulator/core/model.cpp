@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/core/model.h"
 
+#include "emulator/base/human.h"
+
 #include <fmt/format.h>
 
 namespace ovnitrace {
@@ -40,8 +42,7 @@ std::string thread_name(const Catalog &catalog, uint32_t thread) {
   if (thread >= catalog.threads.size())
     return "no thread";
   const ThreadInfo &info = catalog.threads[thread];
-  return info.name.empty() ? fmt::format("thread {}", info.tid)
-                           : fmt::format("{} ({})", info.name, info.tid);
+  return name_and_number(info.name, "thread", info.tid);
 }
 
 std::string cpu_name(const System &system, uint32_t cpu) {

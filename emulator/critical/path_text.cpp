@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/critical/path_text.h"
 
+#include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/format/value_names.h"
 #include "emulator/input/call_name.h"
@@ -47,7 +48,7 @@ std::string peer_text(const PathSegment &segment, const Catalog &catalog) {
   const uint32_t tid = peer_tid(segment, catalog);
   if (tid == 0 || tid == kNone)
     return name;
-  return name.empty() ? fmt::format("thread {}", tid) : fmt::format("{} ({})", name, tid);
+  return name_and_number(name, "thread", tid);
 }
 
 std::string interrupt_text(uint16_t interrupt) {

@@ -205,7 +205,7 @@ Times times_of(const WhyInput &input, Namer &namer) {
         place->second = function;
     add({.group = namer.group(sum.thread),
          .kind = Kind::blocked,
-         .call = block_name(input, sum.block),
+         .call = block_name(input.info.machine, sum.block),
          .culprit = namer.culprit(sum.waker, sum.thread),
          .at = place->second},
         sum.ns);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/perfetto/sched_tracks.h"
 
-#include <ovnitrace/ftrace_codes.h>
+#include "emulator/base/human.h"
 
-#include <fmt/format.h>
+#include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
 
@@ -152,8 +152,7 @@ void SchedTracks::show_outside(CpuTrack &track, uint64_t time, uint32_t tid) {
   track.state = kUnknown;
   track.ended = true;
   tracks_.instant({TrackKind::outside_wakers}, time,
-                  task.name.empty() ? fmt::format("thread {}", tid)
-                                    : fmt::format("{} ({})", task.name, tid));
+                  name_and_number(std::string(task.name), "thread", tid));
 }
 
 /// Adds where a thread is blocked, in place of the kernel's function.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/report/why_part.h"
 
-#include "emulator/input/stacks.h"
 #include "emulator/report/varint.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/wait_kind.h"
@@ -9,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace ovnitrace {
@@ -102,10 +103,6 @@ void WhyPart::on_slice(const Slice &slice) {
 Json WhyPart::header() const {
   if (overflown())
     return {};
-  NoDiagnostics none;
-  const Stacks stacks(catalog_, none);
-  const Explanation unused;
-  const WhyInput input{info_.host, info_, catalog_, stacks, unused};
   Json culprits = Json::array(), blocks = Json::array(), kinds = Json::array(),
        idle = Json::array();
   for (const auto &[host, culprit] : culprits_)
@@ -117,10 +114,10 @@ Json WhyPart::header() const {
          {"thread", culprit.kind() == Culprit::Kind::thread ? Json(culprit.number()) : Json()},
          {"known", culprit.is_known()}});
   for (const Block block : blocks_)
-    blocks.push_back(block_name(input, block));
+    blocks.push_back(block_name(info_.machine, block));
   for (size_t kind = 0; kind < kWaitKinds; kind++)
     kinds.push_back(
-        {{"word", wait_word(WaitKind(kind))}, {"name", wait_name(input, WaitKind(kind))}});
+        {{"word", wait_word(WaitKind(kind))}, {"name", wait_name(catalog_, WaitKind(kind))}});
   for (const IdleCauseInfo &cause : kIdleCauses)
     idle.push_back({{"word", cause.word}, {"name", cause.name}, {"meaning", cause.meaning}});
   return {{"culprits", culprits}, {"blocks", blocks}, {"kinds", kinds}, {"idle", idle}};
@@ -136,6 +133,51 @@ std::string WhyPart::bytes() const {
       all += one.bytes;
     }
   return all;
+}
+
+namespace {
+
+constexpr size_t kMostSums = 1000;
+
+/// Returns what the page says about a holder.
+Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
+  return {{"name", culprit_text(catalog, holder, catalog.threads[thread].host)},
+          {"thread", holder.kind() == Culprit::Kind::thread ? Json(holder.number()) : Json()},
+          {"known", holder.is_known()}};
+}
+
+/// Returns one sum for each thread and holder, over all kinds of waits.
+std::vector<WaitSum> sums_of(const Explanation &why) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> all;
+  for (const WaitSum &sum : why.waits)
+    if (sum.kind != WaitKind::throttling)
+      all[{sum.thread, sum.holder.code()}] += sum.ns;
+  std::vector<WaitSum> sums;
+  for (const auto &[key, ns] : all)
+    sums.push_back({.thread = key.first, .holder = Culprit::from_code(key.second), .ns = ns});
+  std::sort(sums.begin(), sums.end(), [](const WaitSum &a, const WaitSum &b) {
+    return std::tuple(b.ns, a.thread, a.holder.code()) <
+           std::tuple(a.ns, b.thread, b.holder.code());
+  });
+  return sums;
+}
+
+} // namespace
+
+Json waits_header(const Catalog &catalog, const Explanation &why) {
+  Json sums = Json::array();
+  uint64_t left_out = 0;
+  for (const WaitSum &sum : sums_of(why)) {
+    if (sums.size() == kMostSums) {
+      left_out += sum.ns;
+      continue;
+    }
+    Json one = holder_json(catalog, sum.holder, sum.thread);
+    one["waiter"] = sum.thread;
+    one["ns"] = sum.ns;
+    sums.push_back(std::move(one));
+  }
+  return {{"sums", std::move(sums)}, {"left_out", left_out}};
 }
 
 } // namespace ovnitrace

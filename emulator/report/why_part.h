@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packs what the page needs to explain any range: who had the CPUs, and who woke whom.
+// Packs what the page needs to explain any range: who had the CPUs, and who woke whom. Sums up who
+// held the CPU while threads waited.
 #pragma once
 
 #include "emulator/input/trace_info.h"
@@ -74,5 +75,9 @@ private:
   std::map<Block, uint32_t> block_numbers_;
   std::vector<Block> blocks_;
 };
+
+/// Returns JSON: who held the CPU while threads waited. `sums`: how long each thread waited while
+/// one holder held its CPU, the longest first, at most 1000. `left_out`: ns of the others.
+nlohmann::ordered_json waits_header(const Catalog &catalog, const Explanation &why);
 
 } // namespace ovnitrace

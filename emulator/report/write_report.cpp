@@ -9,7 +9,6 @@
 #include "emulator/report/page_header.h"
 #include "emulator/report/slice_packer.h"
 #include "emulator/report/varint.h"
-#include "emulator/report/waits_part.h"
 #include "emulator/report/why_part.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/summary/summarizer.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/names.h"
 
+#include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/models/registry.h"
 
@@ -28,13 +29,8 @@ std::string short_name(const std::string &name) {
   return short_line(name, kMaxName);
 }
 
-std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number) {
-  return name.empty() ? fmt::format("{} {}", otherwise, number)
-                      : fmt::format("{} ({})", short_name(name), number);
-}
-
 std::string thread_label(const ThreadInfo &thread) {
-  return name_and_number(thread.name, "thread", thread.tid);
+  return name_and_number(short_name(thread.name), "thread", thread.tid);
 }
 
 std::string lost_text(uint64_t lost, bool more, const std::string &counted) {

@@ -26,9 +26,6 @@ std::string state_head(ThreadState state);
 /// Returns a name, shortened to fit a table.
 std::string short_name(const std::string &name);
 
-/// Returns "name (number)", or "otherwise number" if there is no name.
-std::string name_and_number(const std::string &name, const char *otherwise, uint32_t number);
-
 /// Returns "name (tid)", or "thread tid" if there is no name. The name is shortened to fit a table.
 std::string thread_label(const ThreadInfo &thread);
 

@@ -43,7 +43,7 @@ std::vector<TableParts::Line> TableParts::thread_lines() const {
 std::vector<TableParts::Line> TableParts::lines_of(const std::vector<ThreadGroup> &groups) const {
   std::vector<Line> lines;
   for (const ThreadGroup &group : groups)
-    lines.push_back({group.pid            ? name_and_number(group.name, "process", group.pid)
+    lines.push_back({group.pid ? name_and_number(short_name(group.name), "process", group.pid)
                      : group.name.empty() ? "-"
                                           : short_name(group.name),
                      human_count(group.threads), group.sum});

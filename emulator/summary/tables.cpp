@@ -7,8 +7,6 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table_parts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -136,7 +134,7 @@ private:
     if (pair.peer == kNone && pair.tid == 0)
       return "the idle task";
     const uint32_t tid = pair.peer == kNone ? pair.tid : catalog_.threads[pair.peer].tid;
-    return name_and_number(peer_name(catalog_, pair), "thread", tid);
+    return name_and_number(short_name(peer_name(catalog_, pair)), "thread", tid);
   }
 
   /// Lists the command line of each process that the cut keeps, in row order and shortened. Empty

@@ -5,7 +5,6 @@
 #include "emulator/base/short_line.h"
 #include "emulator/input/call_name.h"
 #include "emulator/input/chosen_cpus.h"
-#include "emulator/input/stacks.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table.h"
@@ -44,15 +43,12 @@ struct Line {
 /// Returns, for each thread, the call in which it was blocked longest, empty if it was not blocked.
 std::vector<std::string> longest_blocks(const TopPart &part) {
   const Catalog &catalog = part.catalog();
-  NoDiagnostics none;
-  const Stacks stacks(catalog, none);
-  const WhyInput input{part.place, part.info, catalog, stacks, part.sums.why};
   std::vector<std::string> calls(catalog.threads.size());
   std::vector<uint64_t> longest(catalog.threads.size());
   for (const BlockSum &sum : part.sums.why.blocks)
     if (sum.ns > longest[sum.thread]) {
       longest[sum.thread] = sum.ns;
-      calls[sum.thread] = block_name(input, sum.block);
+      calls[sum.thread] = block_name(part.info.machine, sum.block);
     }
   return calls;
 }

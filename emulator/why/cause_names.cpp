@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/cause_names.h"
 
+#include "emulator/base/human.h"
 #include "emulator/format/call_names.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/summary/names.h"
@@ -25,10 +26,6 @@ bool waits_for_threads(std::string_view call) {
 
 } // namespace
 
-std::string block_name(const WhyInput &input, Block block) {
-  return block_name(input.info.machine, block);
-}
-
 std::string block_name(const std::string &machine, Block block) {
   const std::string call(block.page_fault ? kPageFault : call_name(machine, block.call));
   const std::string name = call.empty() ? "call not known" : call;
@@ -48,10 +45,6 @@ std::string block_name(const std::string &machine, Block block) {
   default:
     return name;
   }
-}
-
-std::string wait_name(const WhyInput &input, WaitKind kind) {
-  return wait_name(input.catalog, kind);
 }
 
 std::string wait_name(const Catalog &catalog, WaitKind kind) {
@@ -82,17 +75,6 @@ const char *wait_word(WaitKind kind) {
   return words[size_t(kind)];
 }
 
-namespace {
-
-/// Returns the label of a thread, traced or not. `host`: where an untraced one runs.
-std::string label_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
-  if (culprit.kind() == Culprit::Kind::thread)
-    return thread_label(catalog.threads[culprit.number()]);
-  return name_and_number(name_of(catalog, culprit, host), "thread", culprit.number());
-}
-
-} // namespace
-
 std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread) {
   return culprit_text(input.catalog, culprit, input.catalog.threads[thread].host);
 }
@@ -100,9 +82,11 @@ std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread
 std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
-    return label_of(catalog, culprit, host);
+    return thread_label(catalog.threads[culprit.number()]);
   case Culprit::Kind::untraced:
-    return label_of(catalog, culprit, host) + ", not traced";
+    return name_and_number(short_name(name_of(catalog, culprit, host)), "thread",
+                           culprit.number()) +
+           ", not traced";
   case Culprit::Kind::unseen:
     return "unknown after the first that got it";
   case Culprit::Kind::interrupt:

@@ -177,7 +177,7 @@ private:
                        {"waker", name(sum.waker, sum.thread)},
                        {"ns", 0},
                        {"count", 0},
-                       {"cause", block_name(input_, sum.block)},
+                       {"cause", block_name(input_.info.machine, sum.block)},
                        {"stacks", Json::array()}});
       Json &one = all[at->second];
       one["ns"] = one["ns"].get<uint64_t>() + sum.ns;
@@ -207,7 +207,7 @@ private:
       if (why_.wait_lengths[kind].count())
         all.push_back(lengths("waiting", wait_word(WaitKind(kind)), why_.wait_lengths[kind]));
     for (const auto &[block, of] : why_.block_lengths)
-      all.push_back(lengths("blocked", block_name(input_, block), of));
+      all.push_back(lengths("blocked", block_name(input_.info.machine, block), of));
     return all;
   }
 

@@ -305,9 +305,9 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
   }
   Part part = parts.largest();
   const bool is_real_time = part.ns && real_time[part.text] * 2 >= part.ns;
-  part.text = tids[part.text].size() == 1
-                  ? name_and_number(part.text, "thread", tids[part.text].begin()->second)
-                  : name_or_none(part.text);
+  part.text = tids[part.text].size() == 1 ? name_and_number(short_name(part.text), "thread",
+                                                            tids[part.text].begin()->second)
+                                          : name_or_none(part.text);
   return {part, is_real_time};
 }
 

@@ -83,7 +83,7 @@ TimeNode waiting(const WhyInput &input) {
     by_kind[size_t(sum.kind)].add(sum.holder, sum.thread, sum.ns, 0);
   TimeNode node{.label = "waiting for a CPU"};
   for (size_t kind = 0; kind < kWaitKinds; kind++) {
-    TimeNode part{.label = wait_name(input, WaitKind(kind)),
+    TimeNode part{.label = wait_name(input.catalog, WaitKind(kind)),
                   .count = input.why.wait_lengths[kind].count(),
                   .lengths = &input.why.wait_lengths[kind],
                   .parts = by_kind[kind].nodes("held by: ")};
@@ -113,7 +113,7 @@ public:
     count_ += sum.count;
   }
   TimeNode node(Block block) const {
-    TimeNode node{.label = block_name(input_, block), .count = count_};
+    TimeNode node{.label = block_name(input_.info.machine, block), .count = count_};
     node.parts = parts_of(everywhere_, "at: ");
     node.ns = sum_of(node.parts);
     for (const auto &[of, lengths] : input_.why.block_lengths)

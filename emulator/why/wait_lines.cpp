@@ -31,7 +31,8 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
   switch (wait.kind) {
   case WaitKind::wakeup: {
     const bool was_blocked = wait.block != Block();
-    return "woken" + by + (was_blocked ? " (" + block_name(input, wait.block) + ")" : "");
+    return "woken" + by +
+           (was_blocked ? " (" + block_name(input.info.machine, wait.block) + ")" : "");
   }
   case WaitKind::preemption:
     return "preempted" + by;
@@ -56,8 +57,8 @@ std::string holder_text(const WhyInput &input, const LongWait &wait, const LongW
     return "nobody knows who";
   case Culprit::Kind::untraced:
     return name_and_number(
-        name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].host), "thread",
-        part.holder.number());
+        short_name(name_of(input.catalog, part.holder, input.catalog.threads[wait.thread].host)),
+        "thread", part.holder.number());
   default:
     return culprit_text(input, part.holder, wait.thread);
   }
@@ -138,7 +139,7 @@ std::string block_line(const WhyInput &input, const LongWait &block) {
   return fmt::format(
       "{} was blocked {} from {}{}: {}", thread_label(input.catalog.threads[block.thread]),
       human_duration(block.length()), at_text(input, block),
-      block.block == Block() ? "" : " (" + block_name(input, block.block) + ")", end);
+      block.block == Block() ? "" : " (" + block_name(input.info.machine, block.block) + ")", end);
 }
 
 } // namespace ovnitrace

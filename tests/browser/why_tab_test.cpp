@@ -81,8 +81,8 @@ TEST_F(WhyTab, SumsOfRandomSelectionsEqualWhy) {
         waiting[{wait_word(sum.kind), culprit_text(input, sum.holder, sum.thread)}] += sum.ns;
       for (const BlockSum &sum : why.blocks)
         if (sum.ns)
-          blocked[{block_name(input, sum.block), culprit_text(input, sum.waker, sum.thread)}] +=
-              sum.ns;
+          blocked[{block_name(input.info.machine, sum.block),
+                   culprit_text(input, sum.waker, sum.thread)}] += sum.ns;
       EXPECT_EQ(page["running_ns"], running) << about;
       EXPECT_EQ(sums_of(page["waiting"], "kind", "holder"), waiting) << about;
       EXPECT_EQ(sums_of(page["blocked"], "block", "waker"), blocked) << about;
