@@ -205,12 +205,10 @@ std::string stacks_of(const nlohmann::json &json) {
 
 StackCounts stack_counts_of(const nlohmann::json &json) {
   const nlohmann::json taken = object_of(json, "stacks_taken");
-  return {.all = number_of(taken, "all"),
-          .distinct = number_of(taken, "distinct"),
-          .with_program = number_of(taken, "with_program"),
-          .cut = number_of(taken, "cut"),
-          .gapped = number_of(taken, "gapped"),
-          .lost = number_of(taken, "lost")};
+  StackCounts counts;
+  for (const auto &[name, count] : kStackCounts)
+    counts.*count = number_of(taken, name);
+  return counts;
 }
 
 } // namespace

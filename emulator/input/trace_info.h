@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -29,6 +30,15 @@ struct StackCounts {
   /// Returns all of it in one line, with what to do about it.
   std::string text() const;
 };
+
+/// The counts by their names in JSON.
+inline constexpr std::pair<const char *, uint64_t StackCounts::*> kStackCounts[] = {
+    {"all", &StackCounts::all},
+    {"distinct", &StackCounts::distinct},
+    {"with_program", &StackCounts::with_program},
+    {"cut", &StackCounts::cut},
+    {"gapped", &StackCounts::gapped},
+    {"lost", &StackCounts::lost}};
 
 /// What trace.json says about a capture. Unknown texts are empty, unknown numbers 0.
 struct TraceInfo {

@@ -90,12 +90,10 @@ public:
     out.member("families", info_.families);
     out.member("buffer", info_.buffer);
     out.member("stacks", info_.stacks);
-    out.member("stacks_taken", {{"all", info_.stack_counts.all},
-                                {"distinct", info_.stack_counts.distinct},
-                                {"with_program", info_.stack_counts.with_program},
-                                {"cut", info_.stack_counts.cut},
-                                {"gapped", info_.stack_counts.gapped},
-                                {"lost", info_.stack_counts.lost}});
+    Json stacks;
+    for (const auto &[name, count] : kStackCounts)
+      stacks[name] = info_.stack_counts.*count;
+    out.member("stacks_taken", stacks);
     out.member("user", info_.user);
     out.member("processes", groups(by_process(catalog_, summary_, options_.sort), true));
     out.member("command_lines", command_line_list());

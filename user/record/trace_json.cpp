@@ -188,8 +188,10 @@ Json ending_of(const TraceDescription &trace) {
 
 Json stacks_of(const TraceDescription &trace) {
   const StackCounts counts = stack_counts(trace);
-  return {{"all", counts.all}, {"distinct", counts.distinct}, {"with_program", counts.with_program},
-          {"cut", counts.cut}, {"gapped", counts.gapped},     {"lost", counts.lost}};
+  Json json;
+  for (const auto &[name, count] : kStackCounts)
+    json[name] = counts.*count;
+  return json;
 }
 
 } // namespace
@@ -245,7 +247,6 @@ void write_json(const TraceDescription &trace, const TracedThreads *threads, con
   if (!trace.filters.empty())
     json["filters"] = trace.filters;
   if (!trace.attached_pids.empty()) {
-    json["attached_pid"] = trace.attached_pids.front();
     json["attached_pids"] = trace.attached_pids;
     json["with_children"] = trace.with_children;
   }
