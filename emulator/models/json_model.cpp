@@ -257,7 +257,7 @@ Model parse_json_model(const std::string &text, const std::string &path,
                        const std::vector<Model> &others) {
   json root;
   if (std::string why; !parse_json(text, kMaxValues, root, why))
-    throw Error(fmt::format("model {}: {}", path, why));
+    throw Error("model {}: {}", path, why);
   Place top(root, path, "");
   top.object({"name", "about", "channels", "events"});
   Model model;
@@ -284,7 +284,7 @@ Model load_json_model(const std::string &path, const std::vector<Model> &others)
   std::string why;
   const std::optional<std::string> text = read_small_file(path, kMaxBytes, why);
   if (!text)
-    throw Error(fmt::format("cannot read the model {}: {}", path, why));
+    throw Error("cannot read the model {}: {}", path, why);
   return parse_json_model(*text, path, others);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows why a thread is off its CPU, which thread runs instead, and its priority.
-#include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 

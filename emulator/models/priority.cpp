@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows changes of a thread's priority and policy.
-#include "emulator/models/priority_labels.h"
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 
