@@ -210,6 +210,10 @@ OptionGroup::~OptionGroup() {
   command_.parser().option_defaults()->group(outer_);
 }
 
+std::vector<const CLI::App *> shown_commands(const CLI::App &program) {
+  return program.get_subcommands([](const CLI::App *one) { return !one->get_group().empty(); });
+}
+
 void refuse_value(const std::string &why) {
   throw CLI::ValidationError(why);
 }

@@ -126,4 +126,7 @@ private:
 /// options.
 std::string optional_value(const CLI::Option &option);
 
+/// Returns the subcommands that --help lists.
+std::vector<const CLI::App *> shown_commands(const CLI::App &program);
+
 } // namespace ovnitrace

@@ -38,12 +38,8 @@ private:
   const char *kind_ = "words";
 };
 
-std::vector<const CLI::App *> commands_of(const CLI::App &program) {
-  return program.get_subcommands([](const CLI::App *one) { return !one->get_group().empty(); });
-}
-
 const CLI::App *find_command(const CLI::App &program, const std::string &name) {
-  for (const CLI::App *one : commands_of(program))
+  for (const CLI::App *one : shown_commands(program))
     if (one->get_name() == name)
       return one;
   return nullptr;
@@ -55,7 +51,7 @@ bool takes_next_word(const CLI::Option *option) {
 }
 
 void add_commands(const CLI::App &program, Answer &answer) {
-  for (const CLI::App *one : commands_of(program))
+  for (const CLI::App *one : shown_commands(program))
     answer.add(one->get_name(), one->get_description());
 }
 

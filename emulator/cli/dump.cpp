@@ -60,10 +60,7 @@ int dump(const Arguments &arguments) {
 void add_dump(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
-  command
-      .add_option("TRACE", arguments->paths,
-                  "The directory of a trace, or FTrace files. Several become one timeline")
-      .required();
+  command.add_option("TRACE", arguments->paths, kSeveralTraces).required();
   add_cut_options(command, arguments->cut);
   add_terminal_options(command);
   command.add_flag(kJson, arguments->json, "Print a JSON object on each line, with times in ns");

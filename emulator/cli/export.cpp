@@ -141,10 +141,7 @@ void add_export(App app) {
       .type_name("FORMAT")
       .values(format_words())
       .allow_extra_args(false);
-  command
-      .add_option("TRACE", arguments->write.inputs,
-                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
-      .required();
+  command.add_option("TRACE", arguments->write.inputs, kOneTrace).required();
   command
       .add_option(kOutput, arguments->write.output,
                   "File or directory to write (default: TRACE with the suffix of the format)")

@@ -70,10 +70,7 @@ void add_info(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command =
       add_unprivileged(app, "info", "Print how a trace was recorded, and sum up its threads");
-  command
-      .add_option("TRACE", arguments->paths,
-                  "The directory of a trace, or FTrace files. Several become one timeline")
-      .required();
+  command.add_option("TRACE", arguments->paths, kSeveralTraces).required();
   add_cut_options(command, arguments->cut);
   command
       .add_option("--sort", arguments->report.sort,

@@ -2,6 +2,7 @@
 #include "emulator/cli/man_page.h"
 
 #include "emulator/base/error.h"
+#include "emulator/cli/app.h"
 #include "emulator/cli/help_formatter.h"
 #include "emulator/output/atomic_file.h"
 #include "emulator/output/output_place.h"
@@ -162,10 +163,6 @@ std::string options(const CLI::App &command) {
         return option->get_group() == group && option->nonpositional();
       });
   return text;
-}
-
-std::vector<const CLI::App *> shown_commands(const CLI::App &program) {
-  return program.get_subcommands([](const CLI::App *one) { return !one->get_group().empty(); });
 }
 
 std::string section(const char *title, const std::string &text) {

@@ -99,10 +99,7 @@ void add_plot(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command =
       add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
-  command
-      .add_option("TRACE", arguments->trace,
-                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
-      .required();
+  command.add_option("TRACE", arguments->trace, kOneTrace).required();
   command
       .add_option(kOutput, arguments->output,
                   "Write an SVG figure; - is standard output (default: print text)")

@@ -22,10 +22,7 @@ void add_report(App app) {
   ReportArguments &report = arguments->report;
   const App command =
       add_unprivileged(app, "report", "Write a trace as one HTML page, to be seen in a browser");
-  command
-      .add_option("TRACE", arguments->trace,
-                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
-      .required();
+  command.add_option("TRACE", arguments->trace, kOneTrace).required();
   command
       .add_option(
           kOutput, report.output,

@@ -21,6 +21,11 @@ inline constexpr const char *kOutput = "-o,--output", *kForce = "-f,--force",
 inline constexpr const char *kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom, kTo,  kTop,
                                                  kJson,   kPid,   kTid,   kComm, kCpu, kKey};
 
+/// What --help says of TRACE.
+inline constexpr const char
+    *kOneTrace = "The directory of the trace, or a file of the S.Ha.R.K. tracer",
+    *kSeveralTraces = "The directory of a trace, or FTrace files. Several become one timeline";
+
 /// Adds -f, which sets `force`.
 Option add_force(App command, bool &force);
 

@@ -146,10 +146,7 @@ void add_why(App app) {
   const auto arguments = std::make_shared<Arguments>();
   const App command =
       add_unprivileged(app, "why", "Explain why threads did not run, and who is to blame");
-  command
-      .add_option("TRACE", arguments->trace,
-                  "The directory of the trace, or a file of the S.Ha.R.K. tracer")
-      .required();
+  command.add_option("TRACE", arguments->trace, kOneTrace).required();
   add_cut_options(command, arguments->given_cut);
   command.add_flag(
       "--all-threads", arguments->all_threads,
