@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Splits lists of the command line.
+// Splits lists and ranges of the command line.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -18,6 +19,12 @@ inline std::vector<std::string> comma_list(const std::string &list) {
     at = comma + 1;
   }
   return words;
+}
+
+/// Returns the ends of a range of numbers: those of "0-3" are "0" and "3", those of "8" are equal.
+inline std::pair<std::string, std::string> range_ends(const std::string &range) {
+  const size_t dash = range.find('-', 1);
+  return {range.substr(0, dash), dash == range.npos ? range : range.substr(dash + 1)};
 }
 
 } // namespace ovnitrace

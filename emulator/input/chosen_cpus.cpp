@@ -18,10 +18,8 @@ constexpr std::string_view kCpus = "--cpu ", kNoCpus = "--no-cpu ";
 /// Returns whether a CPU is in a list such as "0-3,8".
 bool is_in_list(const std::string &list, uint32_t cpu) {
   for (const std::string &word : comma_list(list)) {
-    const std::string_view range = word;
-    const size_t dash = range.find('-');
-    const auto first = to_number<uint32_t>(range.substr(0, dash));
-    const auto last = dash == range.npos ? first : to_number<uint32_t>(range.substr(dash + 1));
+    const auto [begin, end] = range_ends(word);
+    const auto first = to_number<uint32_t>(begin), last = to_number<uint32_t>(end);
     if (first && last && *first <= cpu && cpu <= *last)
       return true;
   }

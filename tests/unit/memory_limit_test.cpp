@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a memory cgroup leaves: user/launch/memory_limit.
+// What a memory cgroup leaves: user/select/memory_limit.
 #include "tests/unit/support/temp_dir.h"
-#include "user/launch/memory_limit.h"
+#include "user/select/memory_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -89,7 +89,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
                                  uint32_t cpus) {
   std::vector<uint32_t> found;
   for (const std::string &word : comma_list(list)) {
-    const size_t dash = word.find('-', 1);
+    const auto [begin, end] = range_ends(word);
     const auto number = [&](const std::string &text) {
       const uint64_t cpu = parse_number(option, text, 0, SELECT_CPUS - 1);
       if (cpu >= cpus)
@@ -97,8 +97,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
                                 cpu, cpus - 1));
       return uint32_t(cpu);
     };
-    const uint32_t first = number(word.substr(0, dash));
-    const uint32_t last = dash == word.npos ? first : number(word.substr(dash + 1));
+    const uint32_t first = number(begin), last = number(end);
     if (last < first)
       throw Error(fmt::format("{} {}: write the smaller number first", option, word), kExitUsage);
     for (uint32_t cpu = first; cpu <= last; cpu++)

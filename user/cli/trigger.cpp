@@ -27,10 +27,6 @@ bool is_captured(uint16_t code, FamilySet families) {
 /// out are the tracer's own records, and what only S.Ha.R.K. logs.
 bool is_trigger(uint16_t code) {
   switch (code) {
-  case FTrace_EVT_trace_start:
-  case FTrace_EVT_trace_stop:
-  case FTrace_EVT_blackout_start:
-  case FTrace_EVT_blackout_end:
   case FTrace_EVT_ipoint:
   case FTrace_EVT_data_pointer:
   case FTrace_EVT_task_begin_cycle:

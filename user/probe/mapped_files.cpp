@@ -7,37 +7,24 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
-#include <cstdlib>
+#include <cinttypes>
+#include <cstdio>
 #include <fstream>
 #include <set>
-#include <sstream>
+#include <utility>
 
 namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kMostLines = 1 << 18; // vm.max_map_count is 65530 by default
-
-/// A line of /proc/PID/maps: proc_pid_maps(5).
-struct Mapping {
-  std::string range, rights, offset, device, inode, path;
-};
-
-Mapping parse(const std::string &line) {
-  Mapping mapping;
-  std::istringstream words(line);
-  words >> mapping.range >> mapping.rights >> mapping.offset >> mapping.device >> mapping.inode >>
-      std::ws;
-  std::getline(words, mapping.path);
-  return mapping;
-}
-
 /// Opens the mapped file itself (/proc/PID/map_files) or, without the permission, the file of that
 /// name in the root directory of the process.
-UniqueFd open_mapped(uint32_t pid, const Mapping &mapping, uint64_t start, uint64_t end) {
+UniqueFd open_mapped(uint32_t pid, const CodeMapping &mapping) {
   // The range of a line is padded with zeros, and that of the link is not.
-  if (UniqueFd fd = open_regular(fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end)))
+  if (UniqueFd fd = open_regular(
+          fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapping.start, mapping.end)))
     return fd;
   const UniqueFd root(
       open(fmt::format("/proc/{}/root", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -47,24 +34,35 @@ UniqueFd open_mapped(uint32_t pid, const Mapping &mapping, uint64_t start, uint6
 
 } // namespace
 
+void each_code_mapping(uint32_t pid, const std::function<void(const CodeMapping &)> &take) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);) {
+    CodeMapping mapping;
+    unsigned major = 0, minor = 0;
+    char rights[5] = {};
+    int path = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+                    &mapping.start, &mapping.end, rights, &mapping.offset, &major, &minor,
+                    &mapping.inode, &path) < 7 ||
+        rights[2] != 'x' || !path)
+      continue;
+    mapping.device = makedev(major, minor);
+    mapping.path = line.substr(size_t(path));
+    take(mapping);
+  }
+}
+
 std::vector<MappedFile> mapped_files(uint32_t pid) {
   std::vector<MappedFile> files;
-  std::set<std::string> seen;
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
-  std::string line;
-  for (size_t n = 0; n < kMostLines && files.size() < kMostProbedFiles && std::getline(maps, line);
-       n++) {
-    const Mapping mapping = parse(line);
-    if (mapping.rights.find('x') == std::string::npos || !mapping.path.starts_with('/') ||
-        !seen.insert(mapping.device + " " + mapping.inode).second)
-      continue;
-    char *dash = nullptr;
-    const uint64_t start = std::strtoull(mapping.range.c_str(), &dash, 16);
-    const uint64_t end = *dash ? std::strtoull(dash + 1, nullptr, 16) : start;
-    if (UniqueFd fd = open_mapped(pid, mapping, start, end))
-      files.push_back({mapping.path, std::move(fd), start,
-                       std::strtoull(mapping.offset.c_str(), nullptr, 16), end - start});
-  }
+  std::set<std::pair<dev_t, uint64_t>> seen;
+  each_code_mapping(pid, [&](const CodeMapping &mapping) {
+    if (files.size() == kMostProbedFiles || !mapping.path.starts_with('/') ||
+        !seen.emplace(mapping.device, mapping.inode).second)
+      return;
+    if (UniqueFd fd = open_mapped(pid, mapping))
+      files.push_back({mapping.path, std::move(fd), mapping.start, mapping.offset,
+                       mapping.end - mapping.start});
+  });
   return files;
 }
 

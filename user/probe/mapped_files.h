@@ -4,11 +4,27 @@
 
 #include "emulator/base/unique_fd.h"
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace ovnitrace {
+
+/// Code that a process has mapped: a line of /proc/PID/maps (proc_pid_maps(5)).
+struct CodeMapping {
+  uint64_t start = 0, end = 0; ///< addresses
+  uint64_t offset = 0;         ///< in the file
+  uint64_t inode = 0;
+  dev_t device = 0;
+  std::string path; ///< as the process sees it; empty or a name in brackets: no file
+};
+
+/// Calls `take` with each mapping that may be executed, by address; never without the right to
+/// look.
+void each_code_mapping(uint32_t pid, const std::function<void(const CodeMapping &)> &take);
 
 struct MappedFile {
   std::string path; ///< as the process sees it

@@ -2,7 +2,7 @@
 #include "user/record/fit_memory.h"
 
 #include "emulator/base/error.h"
-#include "user/launch/memory_limit.h"
+#include "user/select/memory_limit.h"
 
 #include <fmt/core.h>
 #include <unistd.h>

@@ -20,22 +20,13 @@ namespace fs = std::filesystem;
 
 constexpr ino_t kInitialCgroupNamespace = 0xEFFFFFFB; // PROC_CGROUP_INIT_INO, proc_ns.h
 
-bool has_word(const std::string &list, const std::string &word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
 /// Returns the number of the hierarchy of version 1 whose mount has these options: a controller, or
 /// name=….
 std::optional<uint32_t> hierarchy_of(const std::string &options, const std::string &cgroups) {
-  std::ifstream file(cgroups);
-  for (std::string line; std::getline(file, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos || second == first + 1)
-      continue;
-    const std::string names = line.substr(first + 1, second - first - 1);
-    if (has_word(options, names.substr(0, names.find(','))))
-      return uint32_t(std::strtoul(line.c_str(), nullptr, 10));
-  }
+  for (const CgroupPlace &at : cgroup_places(cgroups))
+    if (!at.controllers.empty() &&
+        has_word(options, at.controllers.substr(0, at.controllers.find(','))))
+      return at.hierarchy;
   return std::nullopt;
 }
 
@@ -68,24 +59,49 @@ void find_in(const CgroupMount &mount, const CgroupChoice &choice, const std::st
 
 } // namespace
 
-std::vector<CgroupMount> cgroup_mounts(const std::string &mounts, const std::string &cgroups) {
-  std::vector<CgroupMount> found;
+bool has_word(const std::string &list, const std::string &word) {
+  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+}
+
+std::vector<CgroupTree> cgroup_trees(const std::string &mounts) {
+  std::vector<CgroupTree> found;
   std::ifstream file(mounts);
-  for (std::string line; std::getline(file, line);) { // proc_pid_mountinfo(5)
+  for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
-    std::string skip, root, place, type, options;
-    words >> skip >> skip >> skip >> root >> place;
+    std::string skip, type;
+    CgroupTree tree;
+    words >> skip >> skip >> skip >> tree.root >> tree.place;
     while (words >> skip && skip != "-")
       ;
-    words >> type >> skip >> options;
-    if (root != "/")
-      continue;
-    if (type == "cgroup2")
-      found.insert(found.begin(), {place, 0});
-    else if (type == "cgroup")
-      if (const auto hierarchy = hierarchy_of(options, cgroups))
-        found.push_back({place, *hierarchy});
+    words >> type >> skip >> tree.options;
+    tree.version = type == "cgroup2" ? 2 : 1;
+    if (type == "cgroup2" || type == "cgroup")
+      found.push_back(std::move(tree));
   }
+  return found;
+}
+
+std::vector<CgroupPlace> cgroup_places(const std::string &cgroups) {
+  std::vector<CgroupPlace> found;
+  std::ifstream file(cgroups);
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second != std::string::npos)
+      found.push_back({uint32_t(std::strtoul(line.c_str(), nullptr, 10)),
+                       line.substr(first + 1, second - first - 1), line.substr(second + 1)});
+  }
+  return found;
+}
+
+std::vector<CgroupMount> cgroup_mounts(const std::string &mounts, const std::string &cgroups) {
+  std::vector<CgroupMount> found;
+  for (const CgroupTree &tree : cgroup_trees(mounts))
+    if (tree.root != "/")
+      continue;
+    else if (tree.version == 2)
+      found.insert(found.begin(), {tree.place, 0});
+    else if (const auto hierarchy = hierarchy_of(tree.options, cgroups))
+      found.push_back({tree.place, *hierarchy});
   return found;
 }
 

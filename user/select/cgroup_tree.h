@@ -11,7 +11,27 @@
 
 namespace ovnitrace {
 
-/// A hierarchy of cgroups as it is mounted.
+/// A mounted hierarchy of cgroups, as /proc/PID/mountinfo has it (proc_pid_mountinfo(5)).
+struct CgroupTree {
+  int version = 0;
+  std::string root;    ///< which of its cgroups is mounted
+  std::string place;   ///< directory
+  std::string options; ///< with its controllers, in version 1
+};
+std::vector<CgroupTree> cgroup_trees(const std::string &mounts);
+
+/// A line of /proc/PID/cgroup: where a process is in a hierarchy.
+struct CgroupPlace {
+  uint32_t hierarchy = 0;
+  std::string controllers; ///< or name=…; empty: version 2
+  std::string path;
+};
+std::vector<CgroupPlace> cgroup_places(const std::string &cgroups);
+
+/// Returns whether a word is in a list with commas.
+bool has_word(const std::string &list, const std::string &word);
+
+/// A whole hierarchy of cgroups as it is mounted.
 struct CgroupMount {
   std::string place;      ///< directory
   uint32_t hierarchy = 0; ///< as in /proc/self/cgroup; 0: version 2

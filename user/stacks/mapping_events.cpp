@@ -4,6 +4,7 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/symbols/call_frames.h"
+#include "user/probe/mapped_files.h"
 
 #include <dirent.h>
 #include <fmt/format.h>
@@ -14,8 +15,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -177,26 +176,11 @@ void MappingEvents::take(const uint8_t *record, size_t bytes) {
 }
 
 void read_mappings(uint32_t pid, Mappings &mappings) {
-  const std::unique_ptr<FILE, int (*)(FILE *)> file(
-      std::fopen(fmt::format("/proc/{}/maps", pid).c_str(), "re"), std::fclose);
-  char *line = nullptr;
-  size_t room = 0;
-  while (file && getline(&line, &room, file.get()) > 0) {
-    uint64_t start = 0, end = 0, offset = 0, inode = 0;
-    unsigned major = 0, minor = 0;
-    char rights[5] = {};
-    int path = 0;
-    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
-                    &end, rights, &offset, &major, &minor, &inode, &path) < 7 ||
-        rights[2] != 'x' || !path)
-      continue;
-    std::string name = line + path;
-    if (!name.empty() && name.back() == '\n')
-      name.pop_back();
-    mappings.map(pid, 0, start, end, offset,
-                 {path_of(name.c_str(), name.size()), inode, makedev(major, minor)});
-  }
-  free(line);
+  each_code_mapping(pid, [&](const CodeMapping &mapping) {
+    mappings.map(
+        pid, 0, mapping.start, mapping.end, mapping.offset,
+        {path_of(mapping.path.c_str(), mapping.path.size()), mapping.inode, mapping.device});
+  });
 }
 
 void read_all_mappings(Mappings &mappings) {

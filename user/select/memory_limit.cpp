@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/launch/memory_limit.h"
+#include "user/select/memory_limit.h"
+
+#include "user/select/cgroup_tree.h"
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 namespace ovnitrace {
 
@@ -18,44 +19,18 @@ constexpr Version kV1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "tota
                          "total_shmem"};
 constexpr Version kV2 = {"memory.max", "memory.current", "file", "shmem"};
 
-/// A hierarchy of cgroups that counts memory: where it is mounted, and which of its cgroups that
-/// is.
-struct Mount {
-  const Version *version = nullptr;
-  std::string root, place;
-};
-
-bool has_word(const std::string &list, const std::string &word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
-}
-
-/// Parses a line of /proc/PID/mountinfo (proc_pid_mountinfo(5)).
-Mount mount_of(const std::string &line) {
-  std::istringstream words(line);
-  std::string skip, type, options;
-  Mount mount;
-  words >> skip >> skip >> skip >> mount.root >> mount.place;
-  while (words >> skip && skip != "-")
-    ;
-  words >> type >> skip >> options;
-  if (type == "cgroup2")
-    mount.version = &kV2;
-  else if (type == "cgroup" && has_word(options, "memory"))
-    mount.version = &kV1;
-  return mount;
+/// Returns what a hierarchy calls them; nullptr if it does not count memory.
+const Version *version_of(const CgroupTree &tree) {
+  if (tree.version == 2)
+    return &kV2;
+  return has_word(tree.options, "memory") ? &kV1 : nullptr;
 }
 
 /// Returns the path of the process's cgroup in that hierarchy; empty: it is in none.
 std::string cgroup_of(const std::string &cgroups, const Version *version) {
-  std::ifstream file(cgroups);
-  for (std::string line; std::getline(file, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos)
-      continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version == &kV2 ? controllers.empty() : has_word(controllers, "memory"))
-      return line.substr(second + 1);
-  }
+  for (const CgroupPlace &at : cgroup_places(cgroups))
+    if (version == &kV2 ? at.controllers.empty() : has_word(at.controllers, "memory"))
+      return at.path;
   return "";
 }
 
@@ -91,14 +66,13 @@ std::optional<uint64_t> left_in(const std::string &directory, const Version &ver
 
 std::optional<uint64_t> memory_left(const std::string &cgroups, const std::string &mounts) {
   std::optional<uint64_t> least;
-  std::ifstream file(mounts);
-  for (std::string line; std::getline(file, line);) {
-    const Mount mount = mount_of(line);
-    std::string path = mount.version ? cgroup_of(cgroups, mount.version) : "";
-    if (mount.root != "/" && path.starts_with(mount.root))
-      path.erase(0, mount.root.size()); // of a container: its own cgroup is mounted
-    while (mount.version) {
-      if (const auto left = left_in(mount.place + path, *mount.version))
+  for (const CgroupTree &tree : cgroup_trees(mounts)) {
+    const Version *version = version_of(tree);
+    std::string path = version ? cgroup_of(cgroups, version) : "";
+    if (tree.root != "/" && path.starts_with(tree.root))
+      path.erase(0, tree.root.size()); // of a container: its own cgroup is mounted
+    while (version) {
+      if (const auto left = left_in(tree.place + path, *version))
         least = std::min(*left, least.value_or(std::numeric_limits<uint64_t>::max()));
       const size_t parent = path.rfind('/');
       if (path == "/" || parent == std::string::npos)
