@@ -2,9 +2,12 @@
 // Defines the one exception type: a message for people, and an exit status. Sorts errnos.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -18,12 +21,29 @@ inline constexpr int kExitEarlyOut = 124;
 /// An error. The message says what was tried, on what, why it failed and what to do.
 class Error : public std::runtime_error {
 public:
-  explicit Error(const std::string &message, int status = kExitFailure)
+  struct Status {
+    int number;
+  };
+
+  explicit Error(const std::string &message, Status status = {kExitFailure})
       : std::runtime_error(message), status_(status) {}
-  int status() const { return status_; }
+  /// Formats the message as fmt::format() does.
+  template <class First, class... More>
+  Error(fmt::format_string<First, More...> format, First &&first, More &&...more)
+      : Error(fmt::format(format, std::forward<First>(first), std::forward<More>(more)...)) {}
+  int status() const { return status_.number; }
 
 private:
-  int status_;
+  Status status_;
+};
+
+/// An error of the command line.
+class UsageError : public Error {
+public:
+  explicit UsageError(const std::string &message) : Error(message, Status{kExitUsage}) {}
+  template <class First, class... More>
+  UsageError(fmt::format_string<First, More...> format, First &&first, More &&...more)
+      : UsageError(fmt::format(format, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
 /// Returns whether a call failed for want of something: another try could succeed. Otherwise it

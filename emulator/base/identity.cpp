@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/base/to_number.h"
 
-#include <fmt/core.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
@@ -31,7 +30,7 @@ std::vector<gid_t> groups_of(const char *name, gid_t gid) {
   int count = int(groups.size());
   while (getgrouplist(name, gid, groups.data(), &count) < 0) {
     if (count > 65536) // NGROUPS_MAX
-      throw Error(fmt::format("user {} is in too many groups", name));
+      throw Error("user {} is in too many groups", name);
     groups.resize(size_t(count));
   }
   groups.resize(size_t(count));
@@ -64,9 +63,9 @@ uint32_t sudo_id(const char *variable) {
   const char *text = std::getenv(variable);
   auto id = number(text);
   if (!id || *id == UINT32_MAX)
-    throw Error(fmt::format("{}={} is not a user or group id: let sudo set SUDO_UID and SUDO_GID, "
-                            "unset both, or name the user of the program with --user NAME",
-                            variable, text ? text : ""));
+    throw Error("{}={} is not a user or group id: let sudo set SUDO_UID and SUDO_GID, unset both, "
+                "or name the user of the program with --user NAME",
+                variable, text ? text : "");
   return *id;
 }
 
@@ -77,7 +76,7 @@ void set_capabilities(uint32_t capabilities) {
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
   data[0].permitted = data[0].effective = capabilities;
   if (syscall(SYS_capset, &header, data) != 0)
-    throw Error(fmt::format("cannot drop capabilities: {}", std::strerror(errno)));
+    throw Error("cannot drop capabilities: {}", std::strerror(errno));
 }
 
 } // namespace
@@ -97,12 +96,11 @@ Identity user_named(const std::string &name) {
   if (const auto uid = number(name.c_str()); !user && uid)
     user = getpwuid(*uid);
   if (!user)
-    throw Error(fmt::format("--user {}: there is no such user on this machine", name));
+    throw Error("--user {}: there is no such user on this machine", name);
   Identity identity = from_database(*user, {});
   identity.change = identity.uid != geteuid();
   if (identity.change && geteuid() != 0)
-    throw Error(
-        fmt::format("--user {}: only root can run a program as another user; use sudo", name));
+    throw Error("--user {}: only root can run a program as another user; use sudo", name);
   return identity;
 }
 
@@ -121,7 +119,7 @@ void become(const Identity &identity, bool may_signal) {
       setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
       setresgid(identity.gid, identity.gid, identity.gid) != 0 ||
       setresuid(identity.uid, identity.uid, identity.uid) != 0)
-    throw Error(fmt::format("cannot become user {}: {}", identity.uid, std::strerror(errno)));
+    throw Error("cannot become user {}: {}", identity.uid, std::strerror(errno));
   set_capabilities(may_signal ? 1u << CAP_KILL : 0);
 }
 
@@ -142,7 +140,7 @@ EffectiveIdentity::EffectiveIdentity(const Identity &identity)
   groups_.resize(count > 0 ? size_t(count) : 0);
   if (setgroups(identity.groups.size(), identity.groups.data()) != 0 ||
       setegid(identity.gid) != 0 || seteuid(identity.uid) != 0)
-    throw Error(fmt::format("cannot act as user {}: {}", identity.uid, std::strerror(errno)));
+    throw Error("cannot act as user {}: {}", identity.uid, std::strerror(errno));
 }
 
 EffectiveIdentity::~EffectiveIdentity() {

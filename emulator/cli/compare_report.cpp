@@ -32,8 +32,7 @@ Against compare_with(const std::string &trace, const AgainstArguments &against,
                      const RunQuery &query, DiagnosticSink &sink) {
   for (const std::string &path : {trace, against.trace})
     if (!is_trace_dir(path))
-      throw Error("--against compares two trace directories, but " + path + " is not one",
-                  kExitUsage);
+      throw UsageError("--against compares two trace directories, but " + path + " is not one");
   Against result;
   result.runs = measure_runs({{trace}, {against.trace}, {}}, query, sink);
   result.comparison = compare(result.runs);

@@ -25,7 +25,7 @@ constexpr size_t kMostBytes = 64 << 10;
 constexpr std::string_view kBlank = " \t\r";
 
 [[noreturn]] void fail(const Setting &at, const std::string &why) {
-  throw Error(fmt::format("{}:{}:{}: {}", at.file, at.line, at.column, why), kExitUsage);
+  throw UsageError("{}:{}:{}: {}", at.file, at.line, at.column, why);
 }
 
 /// A part of a line, and where it starts.
@@ -242,7 +242,7 @@ std::vector<Setting> read_config(const std::vector<std::string> &files) {
     std::string why;
     const std::optional<std::string> text = read_small_file(file, kMostBytes, why);
     if (!text)
-      throw Error(fmt::format("cannot read the configuration {}: {}", file, why));
+      throw Error("cannot read the configuration {}: {}", file, why);
     for (Setting &setting : parse_config(file, *text))
       all.push_back(std::move(setting));
   }

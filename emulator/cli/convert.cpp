@@ -15,8 +15,6 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/summary/summarizer.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 
 namespace ovnitrace {
@@ -41,8 +39,7 @@ bool is_part(const ConvertOptions &options) {
 /// a part of a trace, whose files would replace those of the whole, get a directory of their own.
 void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &options) {
   if (inputs.size() > 1)
-    throw Error("several traces become one timeline: name a directory for it with -o DIR",
-                kExitUsage);
+    throw UsageError("several traces become one timeline: name a directory for it with -o DIR");
   const std::string &trace = inputs.front();
   const bool part = is_part(options);
   if (is_trace_dir(trace) && !part) {
@@ -56,16 +53,14 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
 /// Cuts from the start of the region to its stop.
 void cut_region(const Arguments &arguments, Cut &cut) {
   if (arguments.cut.has_times())
-    throw Error("--region excludes --from and --to: the region is the part of the trace",
-                kExitUsage);
+    throw UsageError("--region excludes --from and --to: the region is the part of the trace");
   NoDiagnostics reported_later; // by the conversion
   const std::unique_ptr<EventSource> source =
       open_trace(trace_inputs(arguments.inputs, arguments.clock_offsets), reported_later);
   const Summary summary = summarize(*source);
   if (arguments.region > summary.regions.size())
-    throw Error(fmt::format("--region {}: the trace has {}; `ovnitrace info` lists them",
-                            arguments.region,
-                            human_count(summary.regions.size(), "region", "regions")));
+    throw Error("--region {}: the trace has {}; `ovnitrace info` lists them", arguments.region,
+                human_count(summary.regions.size(), "region", "regions"));
   const RegionSummary &region = summary.regions[arguments.region - 1];
   cut.from = region.start - source->catalog().begin;
   cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;

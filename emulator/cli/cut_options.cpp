@@ -42,8 +42,8 @@ uint64_t place(const TraceTime &time, const char *option, const std::string &pat
   }
   const int64_t to_wall = about_trace(path).to_wall_ns;
   if (to_wall == 0)
-    throw Error(path + " does not say when it was recorded: give a time from its start, as 1.5s",
-                kExitUsage);
+    throw UsageError(path +
+                     " does not say when it was recorded: give a time from its start, as 1.5s");
   return since_start(time, option,
                      {int64_t(catalog->begin) + to_wall, int64_t(catalog->end) + to_wall});
 }

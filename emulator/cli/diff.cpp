@@ -81,10 +81,10 @@ int diff(Arguments arguments) {
     traces.a.pop_back();
   }
   if (traces.b.empty())
-    throw Error("give two traces, A B, or several runs of each, A1 A2 A3 -- B1 B2 B3", kExitUsage);
+    throw UsageError("give two traces, A B, or several runs of each, A1 A2 A3 -- B1 B2 B3");
   if (!arguments.to.empty() &&
       (arguments.json || !arguments.gates.empty() || arguments.query.section))
-    throw Error("--to folded takes no --json, --gate or --section", kExitUsage);
+    throw UsageError("--to folded takes no --json, --gate or --section");
   const ProgressBar progress;
   Warnings warnings;
   StdoutWriter out;

@@ -75,41 +75,36 @@ void empty_export(const std::string &directory, const char *entries) {
     if (fnmatch(entries, entry.path().filename().c_str(), FNM_EXTMATCH) == 0)
       old.push_back(entry.path());
     else
-      throw Error(fmt::format("{} is not replaced: it has files that are not from an export, as "
-                              "{}; choose another with -o",
-                              directory, entry.path().filename().string()));
+      throw Error("{} is not replaced: it has files that are not from an export, as {}; choose "
+                  "another with -o",
+                  directory, entry.path().filename().string());
   for (const fs::path &path : old)
     fs::remove_all(path);
 }
 
 int run_export(const Arguments &arguments) {
   if (arguments.format.empty() && find_format(arguments.write.inputs.front()))
-    throw Error(fmt::format("--to FORMAT is required: write `ovnitrace export --to {}`",
-                            arguments.write.inputs.front()),
-                kExitUsage);
+    throw UsageError("--to FORMAT is required: write `ovnitrace export --to {}`",
+                     arguments.write.inputs.front());
   if (arguments.format.empty())
-    throw Error("--to FORMAT is required: `ovnitrace export --help` lists the formats", kExitUsage);
+    throw UsageError("--to FORMAT is required: `ovnitrace export --help` lists the formats");
   const ExportFormat &format = *find_format(arguments.format);
   ExportArguments write = arguments.write;
   if (arguments.cut.cuts() && !format.takes_cut)
-    throw Error(fmt::format("export --to {} writes the whole trace: it takes no --from, --to TIME, "
-                            "--pid, --tid or --comm",
-                            format.word),
-                kExitUsage);
+    throw UsageError("export --to {} writes the whole trace: it takes no --from, --to TIME, --pid, "
+                     "--tid or --comm",
+                     format.word);
   check_section(write.path);
   if (write.path.wanted && !format.takes_path)
-    throw Error(
-        fmt::format(
-            "export --to {} cannot show a critical path: use --to perfetto or `ovnitrace convert`",
-            format.word),
-        kExitUsage);
+    throw UsageError(
+        "export --to {} cannot show a critical path: use --to perfetto or `ovnitrace convert`",
+        format.word);
   if (write.per_thread && format.write != export_folded)
-    throw Error("--per-thread needs --to folded", kExitUsage);
+    throw UsageError("--per-thread needs --to folded");
   if (write.inputs.size() > 1 && format.takes_cut)
-    throw Error(fmt::format("export --to {} takes one trace: tids of different hosts have nothing "
-                            "to do with each other. Export each trace by itself",
-                            format.word),
-                kExitUsage);
+    throw UsageError("export --to {} takes one trace: tids of different hosts have nothing to do "
+                     "with each other. Export each trace by itself",
+                     format.word);
   if (format.write != export_folded)
     check_is_no_stdout(write.output, "only --to folded can write to standard output: name a file");
   write.cut = cut_of(arguments.cut, write.inputs.front());

@@ -37,7 +37,7 @@ void print_differences(const ovni::ExportResult &result) {
 
 int export_ovni(const ExportArguments &arguments) {
   if (ovni::is_stream_dir(arguments.inputs.front()))
-    throw Error(arguments.inputs.front() + " is an ovni trace already", kExitUsage);
+    throw UsageError(arguments.inputs.front() + " is an ovni trace already");
   const std::string &directory = arguments.output;
   Warnings warnings(kFaultsReported);
   std::vector<TraceInput> inputs;

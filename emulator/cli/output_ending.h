@@ -5,8 +5,6 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/export_formats.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
@@ -32,13 +30,13 @@ inline void check_ending(const std::string &path, std::initializer_list<std::str
       std::any_of(std::begin(kExportFormats), std::end(kExportFormats),
                   [&](const ExportFormat &format) { return ending == format.suffix; });
   if (other && std::find(endings.begin(), endings.end(), ending) == endings.end())
-    throw Error(fmt::format("-o {}: {}", path, what_to_do), kExitUsage);
+    throw UsageError("-o {}: {}", path, what_to_do);
 }
 
 /// Throws Error with `what_to_do` for -o -: the output cannot go to standard output.
 inline void check_is_no_stdout(const std::string &path, std::string_view what_to_do) {
   if (path == "-")
-    throw Error(fmt::format("-o -: {}", what_to_do), kExitUsage);
+    throw UsageError("-o -: {}", what_to_do);
 }
 
 } // namespace ovnitrace

@@ -43,7 +43,7 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
 
 void check_section(const PathArguments &arguments) {
   if (arguments.query.section && !arguments.wanted)
-    throw Error("--section needs --critical-path", kExitUsage);
+    throw UsageError("--section needs --critical-path");
 }
 
 std::optional<CriticalPath> wanted_path(const PathArguments &arguments, const TraceInfo &info,

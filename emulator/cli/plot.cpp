@@ -71,12 +71,12 @@ int plot(Arguments arguments) {
   check_section(arguments.path);
   const bool picture = !arguments.output.empty();
   if (!picture && arguments.figure.arrows)
-    throw Error("--arrows needs -o FILE.svg", kExitUsage);
+    throw UsageError("--arrows needs -o FILE.svg");
   if (!picture)
     arguments.figure.columns = text_columns(terminal_columns(STDOUT_FILENO));
   arguments.figure.cut = cut_of(arguments.cut, arguments.trace);
   if (arguments.figure.cut.from == arguments.figure.cut.to)
-    throw Error("--from and --to are the same time: a figure needs a range to draw", kExitUsage);
+    throw UsageError("--from and --to are the same time: a figure needs a range to draw");
   Warnings warnings;
   const ProgressBar progress;
   const TraceInfo info = about_trace(arguments.trace);

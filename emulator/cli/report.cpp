@@ -69,12 +69,11 @@ Examples:
                  "a report is HTML: give a name that ends in .html; a browser prints it as PDF");
     check_is_no_stdout(arguments->report.output, "a report is a file for the browser: name it");
     if (arguments->report.against.trace.empty() && !arguments->report.against.mark.empty())
-      throw Error("--align needs --against TRACE", kExitUsage);
+      throw UsageError("--align needs --against TRACE");
     check_section(arguments->report.path);
     if (!arguments->report.against.trace.empty() && arguments->report.path.query.tid)
-      throw Error("--against shows the critical paths of both programs: leave out the TID of "
-                  "--critical-path",
-                  kExitUsage);
+      throw UsageError("--against shows the critical paths of both programs: leave out the TID of "
+                       "--critical-path");
     arguments->report.cut = cut_of(arguments->cut, arguments->trace);
     arguments->report.why_command = why_command(arguments->trace, arguments->cut);
     return run_report(arguments->trace, arguments->report);

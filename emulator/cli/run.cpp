@@ -41,9 +41,9 @@ void refuse_empty_values(int argc, char **argv) {
   for (int n = 1; n < argc; n++) {
     const std::string_view argument = argv[n], before = argv[n - 1];
     if (argument.empty() && n > 1 && before.starts_with('-') && before != "-" && before != "--")
-      throw Error(std::string(before) + ": its value is empty", kExitUsage);
+      throw UsageError(std::string(before) + ": its value is empty");
     if (argument.starts_with("--") && argument.find('=') + 1 == argument.size())
-      throw Error(std::string(argument) + ": there is nothing after the =", kExitUsage);
+      throw UsageError(std::string(argument) + ": there is nothing after the =");
   }
 }
 

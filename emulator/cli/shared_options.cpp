@@ -3,8 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -54,8 +52,7 @@ void require_free(const std::string &path, bool force, const std::string &in_pla
     return;
   const char *forced =
       fs::is_directory(path, failed) ? "replace an earlier output in it" : "let it be overwritten";
-  throw Error(
-      fmt::format("{} exists already; choose another with -o, or {} with -f", path, forced));
+  throw Error("{} exists already; choose another with -o, or {} with -f", path, forced);
 }
 
 } // namespace ovnitrace

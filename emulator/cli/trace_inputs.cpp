@@ -32,10 +32,9 @@ ovni::ClockOffsets read_offsets(const std::string &file) {
 int64_t offset_of(const std::string &path, const ovni::ClockOffsets &offsets,
                   const std::string &file) {
   if (!is_trace_dir(path))
-    throw Error("--clock-offsets is only for trace directories of ovnitrace; an ovni trace has a "
-                "clock-offsets.txt of its own: " +
-                    path,
-                kExitUsage);
+    throw UsageError("--clock-offsets is only for trace directories of ovnitrace; an ovni trace "
+                     "has a clock-offsets.txt of its own: " +
+                     path);
   std::string host = about_trace(path).host;
   std::string short_name = host.substr(0, host.find('.'));
   for (const std::string &name : {host, short_name})

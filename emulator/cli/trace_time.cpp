@@ -115,8 +115,8 @@ uint64_t since_start(const TraceTime &time, const char *option, const WallRange 
     return uint64_t(wall - trace.begin);
   if (std::string_view(option) == "--from")
     return 0;
-  throw Error(fmt::format("{} {} is before the trace, which is from {} to {}", option, time.text,
-                          clock_text(trace.begin), clock_text(trace.end)));
+  throw Error("{} {} is before the trace, which is from {} to {}", option, time.text,
+              clock_text(trace.begin), clock_text(trace.end));
 }
 
 uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path) {

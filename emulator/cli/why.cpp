@@ -114,13 +114,12 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
 
 int why(Arguments arguments) {
   if (arguments.json && arguments.options.brief)
-    throw Error("--brief does not go with --json: the JSON has the short answer as `answer`",
-                kExitUsage);
+    throw UsageError("--brief does not go with --json: the JSON has the short answer as `answer`");
   if (arguments.path.wanted &&
       (arguments.options.by == WhyBy::process || arguments.options.by == WhyBy::cgroup))
-    throw Error("--critical-path takes --by thread or --by name", kExitUsage);
+    throw UsageError("--critical-path takes --by thread or --by name");
   if (arguments.path.query.section && !arguments.path.wanted && !arguments.slowest)
-    throw Error("--section needs --critical-path or --slowest N", kExitUsage);
+    throw UsageError("--section needs --critical-path or --slowest N");
   Warnings warnings;
   const ProgressBar progress;
   if (arguments.latency)

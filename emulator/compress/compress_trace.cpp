@@ -167,7 +167,7 @@ CompressResult replace_all(const std::string &path, Codec from, Codec to,
       result.bytes_before += file.size();
       result.bytes_after += file.written();
     } catch (const Error &error) {
-      throw Error(fmt::format("{}/{}: {}", path, name, error.what()));
+      throw Error("{}/{}: {}", path, name, error.what());
     }
   }
   return result;

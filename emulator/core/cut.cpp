@@ -60,18 +60,16 @@ std::string chosen_text(const Cut &cut) {
 
 void check_cut(const Cut &cut, const Catalog &catalog) {
   if (cut.from > cut.to)
-    throw Error("the cut starts at " + human_duration(cut.from) + ", after it ends at " +
-                    human_duration(cut.to),
-                kExitUsage);
+    throw UsageError("the cut starts at " + human_duration(cut.from) + ", after it ends at " +
+                     human_duration(cut.to));
   if (cut.from > length_of(catalog))
     throw Error("the cut starts at " + human_duration(cut.from) +
                 ", after the end of the trace, which lasts " + human_duration(length_of(catalog)));
   const auto kept = [&](const ThreadInfo &thread) { return cut.keeps(thread); };
   if (!catalog.threads.empty() && !catalog.live &&
       std::none_of(catalog.threads.begin(), catalog.threads.end(), kept))
-    throw Error(fmt::format("the trace has no thread with {}: `ovnitrace info --top 0 TRACE` lists "
-                            "the threads",
-                            chosen_text(cut)));
+    throw Error("the trace has no thread with {}: `ovnitrace info --top 0 TRACE` lists the threads",
+                chosen_text(cut));
 }
 
 TimeRange range_of(const Cut &cut, const Catalog &catalog) {

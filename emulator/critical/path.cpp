@@ -8,8 +8,6 @@
 #include "emulator/input/read_watcher.h"
 #include "emulator/slices/slicer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_set>
 
@@ -28,7 +26,7 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
       last = t;
   if (last != kNone)
     return last;
-  throw Error(fmt::format("the trace has no thread {}: `ovnitrace info` lists the threads", tid));
+  throw Error("the trace has no thread {}: `ovnitrace info` lists the threads", tid);
 }
 
 /// Returns where the path ends. `kept`: by thread, 1 if the cut keeps it, so the path can be its.
@@ -38,8 +36,7 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   if (query.section) {
     const LongSection found = history.section();
     if (found.thread == kNone)
-      throw Error(
-          fmt::format("no section {} starts and ends in this part of the trace", *query.section));
+      throw Error("no section {} starts and ends in this part of the trace", *query.section);
     return {found.thread, found.from, found.to, false};
   }
   uint32_t thread = query.thread ? *query.thread

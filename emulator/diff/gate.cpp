@@ -80,9 +80,8 @@ void check_group(const Gate &gate, const ComparedRuns &runs) {
       for (const std::string &group : groups_of(gate, run))
         if (gate.quantity.has_group(group, runs.names))
           return;
-  throw Error("--gate '" + gate.text + "': no run has threads of the group '" +
-                  gate.quantity.group + "'",
-              kExitUsage);
+  throw UsageError("--gate '" + gate.text + "': no run has threads of the group '" +
+                   gate.quantity.group + "'");
 }
 
 } // namespace
@@ -92,10 +91,9 @@ Gate parse_gate(const std::string &text) {
   const size_t less = text.rfind('<');
   const std::optional<Quantity> quantity = parse_quantity(std::string_view(text).substr(0, less));
   if (less == text.npos || !quantity || !parse_limit(std::string_view(text).substr(less + 1), gate))
-    throw Error("--gate '" + text +
-                    "': a gate is QUANTITY[@GROUP]<LIMIT, such as 'wall<+5%', 'wait.p99<+10%', "
-                    "'blocked.futex@worker-*<+2ms' or 'running<1.5s' (docs/diff.md#gates)",
-                kExitUsage);
+    throw UsageError("--gate '" + text +
+                     "': a gate is QUANTITY[@GROUP]<LIMIT, such as 'wall<+5%', 'wait.p99<+10%', "
+                     "'blocked.futex@worker-*<+2ms' or 'running<1.5s' (docs/diff.md#gates)");
   gate.quantity = *quantity;
   return gate;
 }

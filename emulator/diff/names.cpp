@@ -25,8 +25,8 @@ std::string fold_digits(std::string_view name) {
 std::pair<std::string, std::string> parse_rename(const std::string &text) {
   const size_t is = text.find('=');
   if (is == text.npos || is == 0 || is + 1 == text.size())
-    throw Error("--match takes OLD=NEW, two names of threads or processes, not '" + text + "'",
-                kExitUsage);
+    throw UsageError("--match takes OLD=NEW, two names of threads or processes, not '" + text +
+                     "'");
   return {fold_digits(text.substr(0, is)), fold_digits(text.substr(is + 1))};
 }
 

@@ -57,7 +57,7 @@ void copy(const ChunkInput &chunk, Stream stream, TemporaryFile &to) {
     const size_t wanted = std::min<uint64_t>(bytes.size(), end - at);
     const size_t got = read_at(chunk.fd.get(), at, bytes.data(), wanted);
     if (got != wanted && errno)
-      throw Error(fmt::format("cannot read {}: {}", chunk.name, strerror(errno)));
+      throw Error("cannot read {}: {}", chunk.name, strerror(errno));
     if (got == 0)
       return;
     to.append(bytes.data(), got);

@@ -37,10 +37,9 @@ std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSin
 std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink,
                                               uint64_t /*from*/) {
   if (inputs.size() > 1)
-    throw Error("cannot merge " + inputs[0].path + " with " + inputs[1].path +
-                    ": put the looms of both ovni traces into one directory, with a "
-                    "clock-offsets.txt, and name that",
-                kExitUsage);
+    throw UsageError("cannot merge " + inputs[0].path + " with " + inputs[1].path +
+                     ": put the looms of both ovni traces into one directory, with a "
+                     "clock-offsets.txt, and name that");
   return ovni::open_ovni_trace(inputs[0].path, "", sink);
 }
 
@@ -112,7 +111,7 @@ const InputKind &kind_of(const std::string &path) {
 std::unique_ptr<EventSource> open_trace(const std::vector<TraceInput> &inputs, DiagnosticSink &sink,
                                         uint64_t from) {
   if (inputs.empty())
-    throw Error("no trace was named", kExitUsage);
+    throw UsageError("no trace was named");
   const InputKind &kind = kind_of(inputs.front().path);
   for (const TraceInput &input : inputs)
     if (&kind_of(input.path) != &kind)

@@ -62,8 +62,7 @@ void lock_output(int fd, const std::string &path) {
   const bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (taken || fstat(fd, &status) != 0 || status.st_nlink == 0)
     throw Error("another process is writing " + path +
-                "; wait for it, or choose another place "
-                "with -o");
+                "; wait for it, or choose another place with -o");
 }
 
 void remove_stale(int directory, const std::string &prefix) {

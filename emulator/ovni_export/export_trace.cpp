@@ -48,8 +48,8 @@ ExportResult export_trace(EventSource &source, const std::string &directory, Dia
   replay.play(reader, part);
   exporter.finish();
   if (!exporter.streams())
-    throw Error("no thread of the trace has a state that an ovni trace could show: nothing to "
-                "export");
+    throw Error(
+        "no thread of the trace has a state that an ovni trace could show: nothing to export");
   store.finish();
   replay.faults().report_unseen();
   return {exporter.counts(), exporter.streams(), replay.faults().count()};

@@ -12,8 +12,6 @@
 #include "emulator/perfetto/process_tree.h"
 #include "emulator/slices/slicer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -185,14 +183,13 @@ private:
 
 void check_fits(const Catalog &catalog) {
   if (catalog.hosts.size() > 1)
-    throw Error(fmt::format("the trace has {} hosts, but a Perfetto file has the threads and CPUs "
-                            "of one: export each host by itself",
-                            catalog.hosts.size()),
-                kExitUsage);
+    throw UsageError("the trace has {} hosts, but a Perfetto file has the threads and CPUs of one: "
+                     "export each host by itself",
+                     catalog.hosts.size());
   for (const CpuInfo &cpu : catalog.cpus)
     if (cpu.index >= kMostCpus)
-      throw Error(fmt::format("the trace has a CPU {}: Perfetto opens none with a number above {}",
-                              cpu.index, kMostCpus - 1));
+      throw Error("the trace has a CPU {}: Perfetto opens none with a number above {}", cpu.index,
+                  kMostCpus - 1);
 }
 
 } // namespace

@@ -15,7 +15,6 @@
 #include "emulator/why/answered_summary.h"
 #include "emulator/why/explainer.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -269,10 +268,9 @@ WriteReportResult write_report(const std::string &path, const TraceInfo &info,
     plan = coarser(pass.summary, n + 2 < kMostPasses ? share : 0, options.most_bytes);
   }
   if (!pass.fits)
-    throw Error(fmt::format("the report of {} does not fit into {} bytes, even without detail: "
-                            "give a larger --max-size, or a part of the trace with --from, --to, "
-                            "--pid or --comm",
-                            path, options.most_bytes));
+    throw Error("the report of {} does not fit into {} bytes, even without detail: give a larger "
+                "--max-size, or a part of the trace with --from, --to, --pid or --comm",
+                path, options.most_bytes);
   pass.result.path_left_out = path_left_out;
   AtomicFile file(options.place);
   write_page(file, pass.deflated);

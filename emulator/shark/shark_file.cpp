@@ -40,9 +40,8 @@ bool is_plain_file(const std::string &path) {
 std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &paths,
                                               DiagnosticSink &sink) {
   if (paths.size() > UINT16_MAX)
-    throw Error("cannot read " + std::to_string(paths.size()) + " FTrace files at once: at most " +
-                    std::to_string(UINT16_MAX),
-                kExitUsage);
+    throw UsageError("cannot read " + std::to_string(paths.size()) +
+                     " FTrace files at once: at most " + std::to_string(UINT16_MAX));
   std::vector<SharkFile> files;
   std::set<std::pair<dev_t, ino_t>> known;
   uint64_t records = 0;
@@ -78,9 +77,9 @@ std::unique_ptr<EventSource> open_shark_files(const std::vector<std::string> &pa
     files.push_back(std::move(file));
   }
   if (records == 0)
-    throw Error("cannot read " + paths.front() +
-                " as an FTrace file: it has no event: nothing was logged, or its chunks were not "
-                "sent");
+    throw Error(
+        "cannot read " + paths.front() +
+        " as an FTrace file: it has no event: nothing was logged, or its chunks were not sent");
   return std::make_unique<SharkSource>(std::move(files), sink);
 }
 

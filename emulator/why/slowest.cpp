@@ -36,8 +36,7 @@ template <class Take> void explain_each(const SlowestInput &input, Take take) {
   std::vector<LongSection> sections =
       longest_sections(*input.open(), input.cut, input.number, input.most);
   if (sections.empty())
-    throw Error(
-        fmt::format("no section {} starts and ends in this part of the trace", input.number));
+    throw Error("no section {} starts and ends in this part of the trace", input.number);
   for (size_t n = 0; n < sections.size(); n++) {
     const std::unique_ptr<EventSource> source = input.open();
     const Catalog &catalog = source->catalog();

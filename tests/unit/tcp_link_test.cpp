@@ -96,7 +96,7 @@ TEST(TcpLink, EndsAsItsCheckSaysWhileItConnects) {
     try {
       TcpLink(endpoint, key, "app", [&] {
         if (++checks == 2)
-          throw Error("that is enough", 77);
+          throw Error("that is enough", Error::Status{77});
       });
     } catch (const Error &error) {
       EXPECT_STREQ(error.what(), "that is enough");

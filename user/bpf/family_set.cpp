@@ -73,9 +73,8 @@ FamilySet families_of_program(std::string_view program) {
       return FamilySet(bits);
     const uint32_t families = chosen_by(word);
     if (!families || end == rest.npos)
-      throw Error(fmt::format("the BPF program {} has no family in its name: this ovnitrace is not "
-                              "built right",
-                              program));
+      throw Error("the BPF program {} has no family in its name: this ovnitrace is not built right",
+                  program);
     bits |= families;
     rest.remove_prefix(end + 1);
   }
@@ -110,10 +109,8 @@ FamilySet parse_families(std::string_view list) {
       word.remove_prefix(1);
     std::optional<uint32_t> families = find(word);
     if (!families)
-      throw Error(
-          fmt::format("--filter: there is no family '{}'; families are {}, and all and none", word,
-                      family_names()),
-          kExitUsage);
+      throw UsageError("--filter: there is no family '{}'; families are {}, and all and none", word,
+                       family_names());
     bits = less ? bits & ~*families : bits | *families;
   }
   return FamilySet(bits);

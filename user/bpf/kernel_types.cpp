@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 
 #include <bpf/btf.h>
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -52,7 +51,7 @@ std::optional<int64_t> member_offset(const btf *types, uint32_t id, const char *
 
 KernelTypes::KernelTypes() : types_(btf__load_vmlinux_btf()) {
   if (!types_)
-    throw Error(fmt::format("cannot read the kernel's type information: {}", std::strerror(errno)));
+    throw Error("cannot read the kernel's type information: {}", std::strerror(errno));
 }
 
 KernelTypes::~KernelTypes() {

@@ -69,20 +69,17 @@ constexpr Need kNeeds[] = {
 
 void check_can_capture() {
   if (!may_load_programs())
-    throw Error(
-        "capturing needs root, or the capabilities CAP_BPF and CAP_PERFMON: run it with sudo, "
-        "or once `sudo setcap cap_bpf,cap_perfmon+ep` on the ovnitrace binary. Converting a "
-        "trace (ovnitrace convert) needs neither");
+    throw Error("capturing needs root, or the capabilities CAP_BPF and CAP_PERFMON: run it with "
+                "sudo, or once `sudo setcap cap_bpf,cap_perfmon+ep` on the ovnitrace binary. "
+                "Converting a trace (ovnitrace convert) needs neither");
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
     throw Error(
-        fmt::format("cannot read /sys/kernel/btf/vmlinux: {}. The kernel must be built with "
-                    "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and "
-                    "later are)",
-                    std::strerror(errno)));
+        "cannot read /sys/kernel/btf/vmlinux: {}. The kernel must be built with "
+        "CONFIG_DEBUG_INFO_BTF=y (the kernels of Debian 11, Ubuntu 20.10, RHEL 8 and later are)",
+        std::strerror(errno));
   if (!has_machine_clock())
-    throw Error(
-        "this time namespace has a CLOCK_MONOTONIC of its own, and the kernel's events have "
-        "the machine's: run ovnitrace outside of it");
+    throw Error("this time namespace has a CLOCK_MONOTONIC of its own, and the kernel's events "
+                "have the machine's: run ovnitrace outside of it");
 }
 
 bool in_initial_pid_namespace() {
@@ -93,9 +90,9 @@ bool in_initial_pid_namespace() {
 
 void require_kernel_pids(const char *option) {
   if (!in_initial_pid_namespace())
-    throw Error(fmt::format("{} works only where processes have the machine's pids: start the "
-                            "container with --pid=host, or run ovnitrace outside it",
-                            option));
+    throw Error("{} works only where processes have the machine's pids: start the container with "
+                "--pid=host, or run ovnitrace outside it",
+                option);
 }
 
 void require_kernel(KernelPart part, const KernelTypes &types) {
@@ -104,10 +101,9 @@ void require_kernel(KernelPart part, const KernelTypes &types) {
     return;
   utsname kernel = {};
   uname(&kernel);
-  throw Error(
-      fmt::format("this kernel ({}) is too old for {}: it lacks {}, which Linux {} and later "
-                  "have. docs/capture.md lists the kernels that were tested",
-                  kernel.release, need.part, need.need, need.since));
+  throw Error("this kernel ({}) is too old for {}: it lacks {}, which Linux {} and later have. "
+              "docs/capture.md lists the kernels that were tested",
+              kernel.release, need.part, need.need, need.since);
 }
 
 std::string verifier_verdict(std::string_view log) {

@@ -9,7 +9,6 @@
 #include "ovnitrace.skel.h"
 
 #include <bpf/bpf.h>
-#include <fmt/core.h>
 #include <ovnitrace/capture.h>
 
 #include <algorithm>
@@ -100,9 +99,8 @@ std::vector<std::vector<std::string>> choose_living_cgroups(ovnitrace_bpf &o,
     std::vector<std::string> &found = paths.emplace_back();
     for (const FoundCgroup &one : find_cgroups(choice, mounts)) {
       if (place == SELECT_CGROUPS / 2)
-        throw Error(fmt::format("{}: there are more than {} such cgroups; name one that contains "
-                                "them",
-                                choice.asked, SELECT_CGROUPS / 2));
+        throw Error("{}: there are more than {} such cgroups; name one that contains them",
+                    choice.asked, SELECT_CGROUPS / 2);
       put(o.maps.chosen_cgroups, --place, one.cgroup);
       found.push_back(one.path);
     }

@@ -3,8 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/core.h>
-
 #include <cctype>
 #include <charconv>
 #include <fstream>
@@ -38,10 +36,9 @@ uint64_t parse_size(const std::string &option, const std::string &text) {
   size_t power =
       unit.empty() ? 0 : kUnits.find(char(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
   if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0))
-    throw Error(fmt::format("{}: {} is no size; give one like 512K, 64M or 2G", option, text),
-                kExitUsage);
+    throw UsageError("{}: {} is no size; give one like 512K, 64M or 2G", option, text);
   if (number > std::numeric_limits<uint64_t>::max() >> 10 * power)
-    throw Error(fmt::format("{}: {} is more than any machine has", option, text), kExitUsage);
+    throw UsageError("{}: {} is more than any machine has", option, text);
   return number << 10 * power;
 }
 
@@ -52,15 +49,12 @@ BufferKind parse_buffer_kind(const std::string &text) {
   if ((kind == "disk" || kind == "jtn") && colon == std::string::npos)
     return {};
   if ((!last && kind != "stop") || colon == std::string::npos)
-    throw Error(
-        fmt::format(
-            "--buffer {}: give disk (all to disk), last:SIZE (a flight recorder of the last SIZE "
-            "of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
-            text),
-        kExitUsage);
+    throw UsageError("--buffer {}: give disk (all to disk), last:SIZE (a flight recorder of the "
+                     "last SIZE of each CPU) or stop:SIZE (tracing stops when SIZE is recorded)",
+                     text);
   uint64_t bytes = parse_size("--buffer", text.substr(colon + 1));
   if (bytes == 0)
-    throw Error(fmt::format("--buffer {}: a buffer of no size keeps nothing", text), kExitUsage);
+    throw UsageError("--buffer {}: a buffer of no size keeps nothing", text);
   return {last ? BufferKind::kCyc : BufferKind::kStop, bytes};
 }
 
@@ -68,10 +62,9 @@ void require_memory(const BufferKind &buffer, uint32_t cpus) {
   uint64_t available = available_memory();
   if (buffer.kind != BufferKind::kCyc || buffer.bytes <= available / cpus)
     return;
-  throw Error(fmt::format(
-      "--buffer last: {} MiB for each of {} CPUs are more than the {} MiB of memory that are "
-      "available; give at most {} MiB",
-      buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20));
+  throw Error("--buffer last: {} MiB for each of {} CPUs are more than the {} MiB of memory that "
+              "are available; give at most {} MiB",
+              buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20);
 }
 
 } // namespace ovnitrace

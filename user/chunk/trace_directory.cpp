@@ -111,32 +111,32 @@ TraceDirectory::TraceDirectory(const std::string &wanted, IfExists exists) : pat
   }
   const std::string &path = path_;
   if (!made_ && errno != EEXIST)
-    throw Error(fmt::format("cannot make the trace directory {}: {}; choose another place with -o",
-                            path, reason(errno)));
+    throw Error("cannot make the trace directory {}: {}; choose another place with -o", path,
+                reason(errno));
   if (!made_ && exists != IfExists::overwrite)
-    throw Error(fmt::format(
-        "{} exists already; choose another with -o, or use -f if it is a trace or empty", path));
+    throw Error("{} exists already; choose another with -o, or use -f if it is a trace or empty",
+                path);
   open(AT_FDCWD, path.c_str());
 }
 
 TraceDirectory::TraceDirectory(const TraceDirectory &whole, const std::string &name)
     : path_(whole.path_ + "/" + name), made_(mkdirat(whole.fd(), name.c_str(), 0755) == 0) {
   if (!made_)
-    throw Error(fmt::format("cannot make the part {}: {}", path_, reason(errno)));
+    throw Error("cannot make the part {}: {}", path_, reason(errno));
   open(whole.fd(), name.c_str());
 }
 
 void TraceDirectory::open(int parent, const char *name) {
   UniqueFd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd)
-    throw Error(fmt::format("cannot open the trace directory {}: {}", path_, reason(errno)));
+    throw Error("cannot open the trace directory {}: {}", path_, reason(errno));
   if (!lock_trace(fd.get()))
-    throw Error(fmt::format(
+    throw Error(
         "{} is being written by another ovnitrace; wait for its end, or choose another with -o",
-        path_));
+        path_);
   if (!may_replace(fd.get())) // also one that somebody put in place of the one that we made
-    throw Error(fmt::format(
-        "{} is not a trace directory: it is not overwritten; choose another with -o", path_));
+    throw Error("{} is not a trace directory: it is not overwritten; choose another with -o",
+                path_);
   fd_ = std::move(fd);
 }
 

@@ -42,11 +42,8 @@ void add_short_form(const RecordArguments &arguments, RecordOptions &options) {
   if (arguments.length)
     chain += fmt::format("{}stop:icount:{}", chain.empty() ? "" : ",", arguments.length);
   if (!options.control.empty())
-    throw Error(
-        fmt::format(
-            "--skip and --length exclude --control: write --control {}, which means the same",
-            chain),
-        kExitUsage);
+    throw UsageError(
+        "--skip and --length exclude --control: write --control {}, which means the same", chain);
   options.control.push_back(std::move(chain));
 }
 
@@ -55,8 +52,8 @@ void check_early_out(const control::Plan &plan, const RecordOptions &options) {
   if (!options.early_out)
     return;
   if (options.command.empty())
-    throw Error("--early-out ends the program that ovnitrace has started: it does not go with -p",
-                kExitUsage);
+    throw UsageError(
+        "--early-out ends the program that ovnitrace has started: it does not go with -p");
   for (const control::Chain &chain : plan.chains)
     if (chain.repeat == 0)
       control::fail_usage(chain.text, {0, chain.text.size()},
@@ -70,9 +67,9 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
   add_short_form(arguments, options);
   if (options.control.empty()) {
     if (!arguments.region.empty())
-      throw Error("--region needs --control CHAIN", kExitUsage);
+      throw UsageError("--region needs --control CHAIN");
     if (options.early_out)
-      throw Error("--early-out needs --control CHAIN", kExitUsage);
+      throw UsageError("--early-out needs --control CHAIN");
     return;
   }
   const control::Plan plan = control::make_plan(options.control);
@@ -80,59 +77,52 @@ void check_control(const RecordArguments &arguments, RecordOptions &options) {
   control::check_possible(plan);
   check_early_out(plan, options);
   if (options.all)
-    throw Error("--control does not go with -a: chains are of processes. Name them with -p",
-                kExitUsage);
+    throw UsageError("--control does not go with -a: chains are of processes. Name them with -p");
   if (!options.families.has(FTRACE_FAMILY_TASK))
-    throw Error("--control needs the scheduler's events, which --filter leaves out: add +sched",
-                kExitUsage);
+    throw UsageError(
+        "--control needs the scheduler's events, which --filter leaves out: add +sched");
 }
 
 void require_range(const char *option, uint64_t value, uint64_t least, uint64_t most) {
   if (value < least || value > most)
-    throw Error(fmt::format("{}: {} bytes are out of range; give {} KiB to {} MiB", option, value,
-                            least >> 10, most >> 20),
-                kExitUsage);
+    throw UsageError("{}: {} bytes are out of range; give {} KiB to {} MiB", option, value,
+                     least >> 10, most >> 20);
 }
 
 /// Says what is wrong with the choice of what to trace.
 void check_target(const RecordOptions &options) {
   const bool attaches = options.all || !options.pids.empty();
   if (options.selection.any() && !options.control.empty())
-    throw Error(options.selection.asked.front() +
-                    " does not go with --control, whose chains need all threads of a process",
-                kExitUsage);
+    throw UsageError(options.selection.asked.front() +
+                     " does not go with --control, whose chains need all threads of a process");
   if (options.command.empty() && !attaches)
-    throw Error("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a "
-                "process with -p PID, or -a for the whole machine; see `ovnitrace --help`",
-                kExitUsage);
+    throw UsageError("nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, "
+                     "a process with -p PID, or -a for the whole machine; see `ovnitrace --help`");
   if (!options.command.empty() && !options.pids.empty())
-    throw Error("either a program after -- or -p PID, not both", kExitUsage);
+    throw UsageError("either a program after -- or -p PID, not both");
   if (!options.command.empty() && !options.selection.tids.empty() && !options.all)
-    throw Error("-t names threads that run already, and a program after -- has none yet: give -p, "
-                "or -t without a program",
-                kExitUsage);
+    throw UsageError("-t names threads that run already, and a program after -- has none yet: give "
+                     "-p, or -t without a program");
   if (options.command.empty() && !options.user.empty())
-    throw Error("-u NAME runs a program as another user: give a program after --", kExitUsage);
+    throw UsageError("-u NAME runs a program as another user: give a program after --");
   if (!options.children && options.pids.empty())
-    throw Error("--no-children needs -p PID", kExitUsage);
+    throw UsageError("--no-children needs -p PID");
 }
 
 void check_send(const RecordOptions &options) {
   if (options.send.empty() && !options.key_file.empty())
-    throw Error("--key needs --send tcp://HOST:PORT", kExitUsage);
+    throw UsageError("--key needs --send tcp://HOST:PORT");
   if (options.send.empty())
     return;
   if (!options.directory.empty() || options.force)
-    throw Error("--send excludes -o DIR and -f: the collector names and writes the trace",
-                kExitUsage);
+    throw UsageError("--send excludes -o DIR and -f: the collector names and writes the trace");
   const Endpoint collector = parse_endpoint("--send", options.send);
   if (collector.transport != Endpoint::kTcp)
-    throw Error(fmt::format("--send {}: a capture is sent over TCP: give tcp://HOST:PORT; only "
-                            "programs with libovnitrace send over UDP",
-                            options.send),
-                kExitUsage);
+    throw UsageError("--send {}: a capture is sent over TCP: give tcp://HOST:PORT; only programs "
+                     "with libovnitrace send over UDP",
+                     options.send);
   if (collector.port == 0)
-    throw Error(fmt::format("--send {}: nobody listens on port 0", options.send), kExitUsage);
+    throw UsageError("--send {}: nobody listens on port 0", options.send);
 }
 
 /// Chunks small enough that a buffer has several.
@@ -151,14 +141,12 @@ void set_compression(const RecordArguments &arguments, RecordOptions &options) {
 /// `rotates`: a trigger marks and keeps a part, which needs its time.
 void add_trigger(const std::string &trigger, bool rotates, RecordOptions &options) {
   if (rotates && !parse_trigger_rule(trigger))
-    throw Error(fmt::format("--trigger {} cannot be used with --rotate: use latency, preempted, "
-                            "idle-while-waiting, blocked or exit, or record with --buffer "
-                            "last:SIZE",
-                            trigger),
-                kExitUsage);
+    throw UsageError("--trigger {} cannot be used with --rotate: use latency, preempted, "
+                     "idle-while-waiting, blocked or exit, or record with --buffer last:SIZE",
+                     trigger);
   if (trigger == "region_stop") {
     if (options.control.empty())
-      throw Error("--trigger region_stop needs --control CHAIN", kExitUsage);
+      throw UsageError("--trigger region_stop needs --control CHAIN");
     options.save_on_region_stop = true;
   } else if (const std::optional<trigger_rule> rule = parse_trigger_rule(trigger)) {
     options.rules.push_back({trigger, *rule});
@@ -175,33 +163,31 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.spare_chunks = kDefaultSpareChunks;
   require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
   if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
-    throw Error(fmt::format("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
-                            arguments.buffer, options.chunk_bytes),
-                kExitUsage);
+    throw UsageError("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
+                     arguments.buffer, options.chunk_bytes);
   const bool is_flight = options.buffer.kind == BufferKind::kCyc,
              rotates = !is_flight && !arguments.rotate.empty();
   if (!options.on_save.empty() && !is_flight && !(rotates && !arguments.triggers.empty()))
-    throw Error("--on-save needs --buffer last:SIZE, or --rotate and --trigger", kExitUsage);
+    throw UsageError("--on-save needs --buffer last:SIZE, or --rotate and --trigger");
   if (arguments.triggers.empty() && options.trigger_saves)
-    throw Error("--max-saves needs --trigger EVENT", kExitUsage);
+    throw UsageError("--max-saves needs --trigger EVENT");
   if (arguments.triggers.empty())
     return;
   if (options.trigger_saves == 0)
     options.trigger_saves = rotates ? kDefaultTriggerMarks : kDefaultTriggerSaves;
   if (!is_flight && !rotates)
-    throw Error("--trigger needs --buffer last:SIZE or --rotate", kExitUsage);
+    throw UsageError("--trigger needs --buffer last:SIZE or --rotate");
   for (const std::string &trigger : arguments.triggers)
     add_trigger(trigger, rotates, options);
   if (options.rules.size() > kMostRules)
-    throw Error(fmt::format("--trigger: at most {} triggers can have a time or a name", kMostRules),
-                kExitUsage);
+    throw UsageError("--trigger: at most {} triggers can have a time or a name", kMostRules);
 }
 
 /// 64M and 1G are sizes; 10s, 5m and 1h are times. 64m is probably meant as a size.
 void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
   Rotation &rotation = options.rotation;
   if (arguments.rotate.empty() && rotation.keep)
-    throw Error("--keep needs --rotate SIZE|TIME", kExitUsage);
+    throw UsageError("--keep needs --rotate SIZE|TIME");
   if (arguments.rotate.empty())
     return;
   const char unit = arguments.rotate.back();
@@ -212,22 +198,17 @@ void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
            !parse_time(arguments.rotate, rotation.time))
     rotation.time = 0;
   if (unit == 'm' && rotation.time >= kHour)
-    throw Error(fmt::format("--rotate {0}: m is for minutes: write {1}M for MiB, or {1}min",
-                            arguments.rotate,
-                            arguments.rotate.substr(0, arguments.rotate.size() - 1)),
-                kExitUsage);
+    throw UsageError("--rotate {0}: m is for minutes: write {1}M for MiB, or {1}min",
+                     arguments.rotate, arguments.rotate.substr(0, arguments.rotate.size() - 1));
   if (!rotation.wanted())
-    throw Error(fmt::format("--rotate: '{}' is no size or time above 0: write 64M or 1G, or 10s, "
-                            "5m or 1h",
-                            arguments.rotate),
-                kExitUsage);
+    throw UsageError("--rotate: '{}' is no size or time above 0: write 64M or 1G, or 10s, 5m or 1h",
+                     arguments.rotate);
   if (options.buffer.kind != BufferKind::kJtn)
-    throw Error("--rotate needs --buffer disk, the default", kExitUsage);
+    throw UsageError("--rotate needs --buffer disk, the default");
   if (!options.send.empty())
-    throw Error("--rotate does not go with --send", kExitUsage);
+    throw UsageError("--rotate does not go with --send");
   if (options.stacks)
-    throw Error("--rotate does not go with --stacks: stacks are named when the capture ends",
-                kExitUsage);
+    throw UsageError("--rotate does not go with --stacks: stacks are named when the capture ends");
 }
 
 /// Sets the size of the rings. The chunks come first, because both must fit into memory.
@@ -242,9 +223,9 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
   if (arguments.stacks.empty() && arguments.stack_depth)
-    throw Error("--stack-depth needs --stacks", kExitUsage);
+    throw UsageError("--stack-depth needs --stacks");
   if (options.debuginfod && arguments.stacks.empty())
-    throw Error("--debuginfod fetches names for stacks: add --stacks", kExitUsage);
+    throw UsageError("--debuginfod fetches names for stacks: add --stacks");
   if (arguments.stacks.empty())
     return;
   if (arguments.stack_depth)
@@ -253,8 +234,8 @@ void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
     check_debuginfod();
   options.stacks = parse_stacks(arguments.stacks);
   if (!options.families.has(FTRACE_FAMILY_TASK))
-    throw Error("--stacks needs the scheduler's events, which --filter leaves out: add +sched",
-                kExitUsage);
+    throw UsageError(
+        "--stacks needs the scheduler's events, which --filter leaves out: add +sched");
 }
 
 /// Warns if the scheduler was left out: who adds a family easily forgets the plus sign.
@@ -273,7 +254,7 @@ void warn_without_sched(const RecordOptions &options) {
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
   if (arguments.json && !arguments.dry_run)
-    throw Error("--json needs --dry-run or --trigger help", kExitUsage);
+    throw UsageError("--json needs --dry-run or --trigger help");
   check_is_no_stdout(options.directory,
                      "a trace is a directory of files: name it; `ovnitrace dump` "
                      "prints the events of one");
@@ -281,11 +262,10 @@ RecordOptions checked(const RecordArguments &arguments) {
   if (options.selection.any() && options.command.empty() && options.pids.empty())
     options.all = true; // the filters alone: of the machine
   if (arguments.dry_run && !options.command.empty())
-    throw Error("--dry-run lists threads that are alive: leave the program out", kExitUsage);
+    throw UsageError("--dry-run lists threads that are alive: leave the program out");
   check_target(options);
   if (!options.probe_files.empty() && !(options.families & families_of_programs()).bits())
-    throw Error("--probe is for user events, which --filter leaves out: add +user to it",
-                kExitUsage);
+    throw UsageError("--probe is for user events, which --filter leaves out: add +user to it");
   check_send(options);
   check_control(arguments, options);
   set_stacks(arguments, options);

@@ -33,7 +33,7 @@ int run(const Arguments &arguments) {
       std::all_of(options.listen.begin(), options.listen.end(),
                   [](const Endpoint &endpoint) { return endpoint.transport == Endpoint::kUdp; });
   if (all_udp && !options.key_file.empty())
-    throw Error("--key works only with tcp://: datagrams are not encrypted", kExitUsage);
+    throw UsageError("--key works only with tcp://: datagrams are not encrypted");
   return collect(options);
 }
 

@@ -186,16 +186,14 @@ void add_ctl(App app) {
   ctl.callback([arguments] {
     const bool is_mark = arguments->command == "mark";
     if (is_mark == arguments->words.empty())
-      throw Error(is_mark ? "ctl mark: give the text of the mark"
-                          : fmt::format("ctl {}: takes no text", arguments->command),
-                  kExitUsage);
+      throw UsageError(is_mark ? "ctl mark: give the text of the mark"
+                               : fmt::format("ctl {}: takes no text", arguments->command));
     if (arguments->json && arguments->command != "status")
-      throw Error("ctl: --json needs status", kExitUsage);
+      throw UsageError("ctl: --json needs status");
     const std::string text = printable_line(fmt::format("{}", fmt::join(arguments->words, " ")));
     if (text.size() > kLongestMark)
-      throw Error(fmt::format("ctl mark: the text has {} bytes; give {} at most", text.size(),
-                              kLongestMark),
-                  kExitUsage);
+      throw UsageError("ctl mark: the text has {} bytes; give {} at most", text.size(),
+                       kLongestMark);
     std::string line = arguments->command;
     if (is_mark)
       line += " " + text;

@@ -5,8 +5,6 @@
 #include "emulator/base/to_number.h"
 #include "user/chunk/buffer_kind.h"
 
-#include <fmt/core.h>
-
 #include <optional>
 
 namespace ovnitrace {
@@ -19,9 +17,8 @@ uint64_t parse_number(const std::string &option, const std::string &text, uint64
                       uint64_t most) {
   const std::optional<uint64_t> number = to_number<uint64_t>(text);
   if (!number || *number < least || *number > most)
-    throw Error(fmt::format("{}: give a whole number from {} to {}, not {}", option, least, most,
-                            text.empty() ? "nothing" : text),
-                kExitUsage);
+    throw UsageError("{}: give a whole number from {} to {}, not {}", option, least, most,
+                     text.empty() ? "nothing" : text);
   return *number;
 }
 
@@ -29,7 +26,7 @@ Option add_size(App app, const std::string &names, uint64_t &bytes, const std::s
   const auto read = [&bytes, option = long_name(names)](const std::string &text) {
     bytes = parse_size(option, text);
     if (bytes == 0)
-      throw Error(option + ": give a size above 0", kExitUsage);
+      throw UsageError(option + ": give a size above 0");
   };
   return app.add_option_function<std::string>(names, read, what).type_name("SIZE");
 }

@@ -67,24 +67,21 @@ void check_outputs(const RecordOptions &options, const Outputs &outputs) {
   const ConvertOptions &conversion = outputs.convert;
   if (!outputs.convert_it &&
       (conversion.gzip || !conversion.model_files.empty() || !conversion.cut.comms.empty()))
-    throw Error("--gzip, --model and --draw are for the files of Paraver, which --no-convert does "
-                "not write",
-                kExitUsage);
+    throw UsageError("--gzip, --model and --draw are for the files of Paraver, which --no-convert "
+                     "does not write");
   const bool any = !outputs.convert_it || conversion.gzip || !conversion.model_files.empty() ||
                    !conversion.cut.comms.empty() || outputs.report || outputs.open;
   if (any && !options.send.empty())
-    throw Error(
-        "--gzip, --model, --draw, --report, --open and --no-convert do not go with --send, which "
-        "converts nothing: give them to `ovnitrace convert` and `ovnitrace report` where the trace "
-        "is collected",
-        kExitUsage);
+    throw UsageError("--gzip, --model, --draw, --report, --open and --no-convert do not go with "
+                     "--send, which converts nothing: give them to `ovnitrace convert` and "
+                     "`ovnitrace report` where the trace is collected");
   if (conversion.model_files.empty())
     return;
   const EffectiveIdentity as_user(calling_user());
   try {
     check_models(conversion.model_files); // known before the program runs
   } catch (const Error &error) {
-    throw Error(fmt::format("--model: {}", error.what()), kExitUsage);
+    throw UsageError("--model: {}", error.what());
   }
 }
 
@@ -171,15 +168,11 @@ void check_places(App app, const std::vector<std::string> &command) {
     return;
   const std::string given = app.first_given_option();
   if (!given.empty())
-    throw Error(
-        fmt::format("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
-                    given, name),
-        kExitUsage);
+    throw UsageError("{0} comes before `{1}`: options go after it, as in `ovnitrace {1} {0} …`",
+                     given, name);
   if (!command.empty() && name != kTracesCommand &&
       !std::count(std::begin(kProgramCommands), std::end(kProgramCommands), name))
-    throw Error(
-        fmt::format("`{}` runs no program, and here is one after --: {}", name, command.front()),
-        kExitUsage);
+    throw UsageError("`{}` runs no program, and here is one after --: {}", name, command.front());
 }
 
 bool wants_trigger_help(const RecordArguments &arguments) {

@@ -35,10 +35,9 @@ constexpr const char *kRoomGroup = "Buffers and files";
 uint64_t parse_duration(const std::string &text) {
   uint64_t ns = 0;
   if (!parse_time(text, ns) || ns == 0 || ns > kLongestDuration)
-    throw Error(fmt::format("--duration: '{}' is no time above 0 and up to a year: write 10s, "
-                            "200ms, 30us, 5m or 1h; a number alone is in seconds",
-                            text),
-                kExitUsage);
+    throw UsageError("--duration: '{}' is no time above 0 and up to a year: write 10s, 200ms, "
+                     "30us, 5m or 1h; a number alone is in seconds",
+                     text);
   return ns;
 }
 
@@ -46,9 +45,8 @@ uint64_t parse_duration(const std::string &text) {
 std::vector<uint32_t> pids_named(const std::string &name, std::vector<std::string> &notes) {
   const std::vector<NamedProcess> found = processes_named(name);
   if (found.empty())
-    throw Error(fmt::format("--pid {0}: no process has this name or number; `pgrep -l {0}` lists "
-                            "similar names",
-                            name));
+    throw Error("--pid {0}: no process has this name or number; `pgrep -l {0}` lists similar names",
+                name);
   std::vector<uint32_t> pids;
   std::string list;
   for (const NamedProcess &process : found) {
@@ -76,10 +74,9 @@ void add_pids(const std::string &text, RecordArguments &arguments) {
       }
   }
   if (pids.size() > CAPTURE_TARGETS)
-    throw Error(fmt::format("--pid: {} processes are more than {}, the limit; name only their "
-                            "parent, and its children are traced, too",
-                            pids.size(), CAPTURE_TARGETS),
-                kExitUsage);
+    throw UsageError("--pid: {} processes are more than {}, the limit; name only their parent, and "
+                     "its children are traced, too",
+                     pids.size(), CAPTURE_TARGETS);
 }
 
 void add_target_options(App app, RecordArguments &arguments) {

@@ -90,7 +90,7 @@ std::string read_all(int pipe) {
 RepeatedResult record_apart(const RecordOptions &options) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    throw Error("cannot make a pipe: {}", std::strerror(errno));
   const UniqueFd from(ends[0]);
   UniqueFd to(ends[1]);
   const PassedSignals signals;
@@ -100,7 +100,7 @@ RepeatedResult record_apart(const RecordOptions &options) {
     run_child(options, to.get());
   }
   if (child < 0)
-    throw Error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+    throw Error("cannot start a process: {}", std::strerror(errno));
   to = UniqueFd();
   const std::string text = read_all(from.get());
   int status = 0;
@@ -108,12 +108,13 @@ RepeatedResult record_apart(const RecordOptions &options) {
   }
   child = 0;
   if (last_signal)
-    throw Error(fmt::format("ended by signal {}", int(last_signal)), 128 + last_signal);
+    throw Error(fmt::format("ended by signal {}", int(last_signal)),
+                Error::Status{128 + last_signal});
   const nlohmann::json result = nlohmann::json::parse(text, nullptr, false);
   if (!result.is_object())
     throw Error("the process that recorded has died");
   if (result.contains("error"))
-    throw Error(result["error"].get<std::string>(), result["status"].get<int>());
+    throw Error(result["error"].get<std::string>(), Error::Status{result["status"].get<int>()});
   return {result["status"].get<int>(), result["missing"].get<std::string>()};
 }
 
@@ -130,10 +131,8 @@ std::vector<std::string> words_of(const std::string &command) {
     words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
   wordfree(&expanded);
   if (error || words.empty())
-    throw Error("--against '" + command +
-                    "' is no plain command line: for pipes and the like, "
-                    "write 'sh -c \"…\"'",
-                kExitUsage);
+    throw UsageError("--against '" + command +
+                     "' is no plain command line: for pipes and the like, write 'sh -c \"…\"'");
   return words;
 }
 

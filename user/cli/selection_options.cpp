@@ -8,7 +8,6 @@
 #include "user/select/containers.h"
 #include "user/select/name_glob.h"
 
-#include <fmt/core.h>
 #include <ovnitrace/capture.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -23,15 +22,14 @@ constexpr uint32_t kNoUser = UINT32_MAX; ///< (uid_t)-1, which nobody has
 
 void require_room(const std::string &option, size_t count, size_t most) {
   if (count > most)
-    throw Error(fmt::format("{}: {} values are more than {}, the limit", option, count, most),
-                kExitUsage);
+    throw UsageError("{}: {} values are more than {}, the limit", option, count, most);
 }
 
 uint32_t uid_of(const std::string &user) {
   if (const passwd *found = getpwnam(user.c_str()))
     return found->pw_uid;
   if (user.empty() || user.find_first_not_of("0123456789") != user.npos)
-    throw Error(fmt::format("--uid {}: there is no such user", user));
+    throw Error("--uid {}: there is no such user", user);
   return uint32_t(parse_number("--uid", user, 0, kNoUser - 1));
 }
 
@@ -93,13 +91,13 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
     const auto number = [&](const std::string &text) {
       const uint64_t cpu = parse_number(option, text, 0, SELECT_CPUS - 1);
       if (cpu >= cpus)
-        throw Error(fmt::format("{} {}: this machine has no CPU {}; the last is {}", option, list,
-                                cpu, cpus - 1));
+        throw Error("{} {}: this machine has no CPU {}; the last is {}", option, list, cpu,
+                    cpus - 1);
       return uint32_t(cpu);
     };
     const uint32_t first = number(begin), last = number(end);
     if (last < first)
-      throw Error(fmt::format("{} {}: write the smaller number first", option, word), kExitUsage);
+      throw UsageError("{} {}: write the smaller number first", option, word);
     for (uint32_t cpu = first; cpu <= last; cpu++)
       found.push_back(cpu);
   }

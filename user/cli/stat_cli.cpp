@@ -52,8 +52,8 @@ void write_out(const std::string &text, const std::string &output) {
     return write_text_file(OutputPlace(output), text);
   std::FILE *const file = output.empty() ? stderr : stdout;
   if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
-    throw Error(fmt::format("cannot write to standard {}: {}", output.empty() ? "error" : "output",
-                            std::strerror(errno)));
+    throw Error("cannot write to standard {}: {}", output.empty() ? "error" : "output",
+                std::strerror(errno));
 }
 
 /// Returns the columns of where the summary goes.
@@ -140,7 +140,7 @@ void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
 int stat_repeated(const Arguments &arguments) {
   RecordOptions options = checked(arguments.record);
   if (options.command.empty())
-    throw Error("-r repeats a program: name it after --", kExitUsage);
+    throw UsageError("-r repeats a program: name it after --");
   std::vector<std::vector<std::string>> commands = {options.command};
   if (!arguments.against.empty())
     commands.push_back(words_of(arguments.against));

@@ -44,7 +44,7 @@ struct Arguments {
 uint64_t parse_interval(const std::string &text) {
   uint64_t ns = 0;
   if (!parse_time(text, ns) || ns < kShortestInterval || ns > kLongestInterval)
-    throw Error("--interval: '" + text + "' is no time from 100ms to 1m", kExitUsage);
+    throw UsageError("--interval: '" + text + "' is no time from 100ms to 1m");
   return ns;
 }
 
@@ -54,10 +54,9 @@ Endpoint metrics_address(const std::string &text) {
   try {
     return parse_endpoint("", (has_address ? "tcp://" : "tcp://127.0.0.1:") + text);
   } catch (const Error &) {
-    throw Error(fmt::format("--metrics: '{}' is no PORT or ADDRESS:PORT; an IPv6 address goes into "
-                            "brackets, and a port is at most 65535",
-                            text),
-                kExitUsage);
+    throw UsageError("--metrics: '{}' is no PORT or ADDRESS:PORT; an IPv6 address goes into "
+                     "brackets, and a port is at most 65535",
+                     text);
   }
 }
 
@@ -75,16 +74,15 @@ std::unique_ptr<LiveView> make_view(const Arguments &arguments) {
 
 int top(Arguments arguments) {
   if (arguments.json && !arguments.batch)
-    throw Error("--json needs --batch N", kExitUsage);
+    throw UsageError("--json needs --batch N");
   if (arguments.batch && !arguments.metrics.empty())
-    throw Error("give either --batch or --metrics", kExitUsage);
+    throw UsageError("give either --batch or --metrics");
   if (!arguments.batch && arguments.metrics.empty() &&
       !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-    throw Error("top draws on a terminal, and standard input or output is not a terminal: "
-                "use --batch N, which prints N intervals, or --metrics PORT",
-                kExitUsage);
+    throw UsageError("top draws on a terminal, and standard input or output is not a terminal: use "
+                     "--batch N, which prints N intervals, or --metrics PORT");
   if (!arguments.record.stacks.empty())
-    throw Error("top shows no stacks: record them with `ovnitrace record --stacks`", kExitUsage);
+    throw UsageError("top shows no stacks: record them with `ovnitrace record --stacks`");
   use_pager(false);
   if (arguments.record.options.pids.empty())
     arguments.record.options.all = true;

@@ -79,9 +79,8 @@ uint16_t event_code(const std::string &name, FamilySet families) {
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
     if (event_count(kCodeKinds[code]) == 1 && event_name(code) == name)
       return code;
-  throw Error(fmt::format("--trigger {}: there is no such trigger. There are:{}", name,
-                          list_of_triggers(families)),
-              kExitUsage);
+  throw UsageError("--trigger {}: there is no such trigger. There are:{}", name,
+                   list_of_triggers(families));
 }
 
 /// Throws Error if the family is not captured, because no event of it would ever come.
@@ -89,11 +88,11 @@ void require_captured(const std::string &name, uint16_t code, FamilySet families
   if (is_captured(code, families))
     return;
   const std::string missing = to_string(FamilySet(1u << capturing_family(code)));
-  throw Error(missing == "none"
-                  ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
-                  : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
-                                missing),
-              kExitUsage);
+  throw UsageError(
+      missing == "none"
+          ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
+          : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
+                        missing));
 }
 
 } // namespace

@@ -6,8 +6,6 @@
 #include "user/bpf/trigger_capture.h"
 #include "user/select/name_glob.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -20,10 +18,8 @@ namespace {
 uint64_t parse_least(const std::string &trigger, const std::string &time) {
   uint64_t ns = 0;
   if (time.empty() || !std::isalpha(uint8_t(time.back())) || !parse_time(time, ns) || ns == 0)
-    throw Error(fmt::format("--trigger {}: '{}' is no time above 0 with a unit: write 5ms, 200us "
-                            "or 1s",
-                            trigger, time),
-                kExitUsage);
+    throw UsageError("--trigger {}: '{}' is no time above 0 with a unit: write 5ms, 200us or 1s",
+                     trigger, time);
   return ns;
 }
 
@@ -37,7 +33,7 @@ std::optional<trigger_rule> parse_trigger_rule(const std::string &text) {
   if (kind == std::end(kTriggerKinds))
     return std::nullopt;
   if (colon + 1 >= text.size())
-    throw Error(fmt::format("--trigger {}: write {}", text, kind->form), kExitUsage);
+    throw UsageError("--trigger {}: write {}", text, kind->form);
   trigger_rule rule = {};
   rule.kind = kind->kind;
   std::string rest = text.substr(colon + 1);

@@ -155,14 +155,11 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
     const std::string path = path_of_program(name);
     files.emplace_back(path, open_program(path));
     if (!files[0].second)
-      throw ovnitrace::Error(
-          fmt::format("--control: cannot read {}: {}", path, std::strerror(errno)));
+      throw ovnitrace::Error("--control: cannot read {}: {}", path, std::strerror(errno));
     if (needs_probes() && is_foreign_program(files[0].second.get()))
-      throw ovnitrace::Error(
-          fmt::format("--control: cannot set probes in {}: it is not a 64-bit program for this "
-                      "machine; timeout, interactive, icount and int3 work without probes",
-                      printable_line(path)),
-          kExitUsage);
+      throw UsageError("--control: cannot set probes in {}: it is not a 64-bit program for this "
+                       "machine; timeout, interactive, icount and int3 work without probes",
+                       printable_line(path));
     const auto elf = read_elf_file(files[0].second.get());
     has_loader_ |= !elf; // a script: its interpreter is a program that is executed later
     if (elf && !elf->interpreter.empty()) {

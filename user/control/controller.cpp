@@ -62,7 +62,7 @@ Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread,
   if (plan_.has(Source::probe) || plan_.has(Source::return_probe) || plan_.has(Source::stepping))
     require_kernel_pids("--control with probes or steps");
   if (!wake_)
-    throw ovnitrace::Error(fmt::format("--control: cannot wait: {}", std::strerror(errno)));
+    throw ovnitrace::Error("--control: cannot wait: {}", std::strerror(errno));
 }
 
 Controller::~Controller() {
@@ -98,7 +98,7 @@ void Controller::attach(const std::string &program, const Identity &identity,
   const bool later = arming_.has_loader() || program.empty();
   if (arming_.missing() && !later) {
     arming_.report_missing("the program loads no libraries");
-    throw ovnitrace::Error("--control: an alarm can never hit", kExitUsage);
+    throw UsageError("--control: an alarm can never hit");
   }
   arming_.report_missing("the alarm is armed when a file that contains it is loaded");
 }

@@ -172,39 +172,39 @@ std::string ask(const std::string &where, const std::string &command, int patien
                       access(where.c_str(), F_OK) != 0;
   UniqueFd directory;
   if (!is_pid && !(directory = UniqueFd(open(where.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC))))
-    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, std::strerror(errno)));
+    throw ovnitrace::Error("ctl {}: {}", where, std::strerror(errno));
   const Address address = is_pid ? of_process(where) : in_directory(directory.get());
   const UniqueFd fd = new_socket();
   if (!fd || connect(fd.get(), of(address), address.size) != 0)
-    throw ovnitrace::Error(fmt::format("ctl {}: {}", where, why_unreachable(errno, is_pid)));
+    throw ovnitrace::Error("ctl {}: {}", where, why_unreachable(errno, is_pid));
   struct stat named = {};
   const int found =
       is_pid ? stat(("/proc/" + where).c_str(), &named) : fstat(directory.get(), &named);
   if (!is_trusted(fd.get(), found == 0 ? named.st_uid : 0))
-    throw ovnitrace::Error(fmt::format("ctl {}: refused: the process that answers belongs to "
-                                       "another user, so it is not the capture",
-                                       where));
+    throw ovnitrace::Error("ctl {}: refused: the process that answers belongs to another user, so "
+                           "it is not the capture",
+                           where);
   const std::string line = command + "\n";
   ssize_t sent;
   do
     sent = send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   if (sent < 0) // it has closed its socket since we connected
-    throw ovnitrace::Error(fmt::format("ctl {} {}: the capture has ended", where, command));
+    throw ovnitrace::Error("ctl {} {}: the capture has ended", where, command);
   if (command == "save" || command == "stop")
     patience = -1; // what is written may be large
   bool in_time = true;
   const std::string text = read_all(fd.get(), kMostAnswer, patience, 0, in_time);
   if (text.empty() && !in_time)
-    throw ovnitrace::Error(fmt::format("ctl {} {}: no answer in {} s: the capture is busy, perhaps "
-                                       "saving; it will still do this",
-                                       where, command, patience / 1000.0));
+    throw ovnitrace::Error(
+        "ctl {} {}: no answer in {} s: the capture is busy, perhaps saving; it will still do this",
+        where, command, patience / 1000.0);
   const size_t first = text.find('\n');
   const std::string rest = first == text.npos ? "" : text.substr(first + 1);
   if (!text.starts_with("ok\n"))
-    throw ovnitrace::Error(fmt::format(
-        "ctl {} {}: {}", where, command,
-        rest.empty() ? "the capture has ended" : printable_line(rest.substr(0, rest.find('\n')))));
+    throw ovnitrace::Error("ctl {} {}: {}", where, command,
+                           rest.empty() ? "the capture has ended"
+                                        : printable_line(rest.substr(0, rest.find('\n'))));
   return rest;
 }
 

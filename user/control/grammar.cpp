@@ -349,7 +349,7 @@ void Parser::parse_item() {
 
 Chain Parser::parse() {
   if (text_.size() > kMostText)
-    throw ovnitrace::Error("--control: the chain is longer than 64 KiB", kExitUsage);
+    throw UsageError("--control: the chain is longer than 64 KiB");
   chain_.text = text_;
   do
     parse_item();
@@ -372,10 +372,8 @@ void fail_usage(std::string_view text, Span where, const std::string &what) {
       std::clamp<size_t>(where.length, 1, std::max<size_t>(start + shown - at, 1));
   const std::string before = printable_line(text.substr(start, at - start));
   const std::string line = before + printable_line(text.substr(at, start + shown - at));
-  throw ovnitrace::Error(fmt::format("--control: {}\n  {}\n  {}{}", what, line,
-                                     std::string(before.size(), ' '),
-                                     "^" + std::string(length - 1, '~')),
-                         kExitUsage);
+  throw UsageError("--control: {}\n  {}\n  {}{}", what, line, std::string(before.size(), ' '),
+                   "^" + std::string(length - 1, '~'));
 }
 
 Chain parse_chain(std::string_view text) {

@@ -175,8 +175,8 @@ HeldProcesses::HeldProcesses(int map, volatile bool *holds, bool keeps_group)
   }
   if (guard_ < 0)
     throw ovnitrace::Error(
-        fmt::format("--control: cannot start the process that continues stopped processes: {}",
-                    std::strerror(errno)));
+        "--control: cannot start the process that continues stopped processes: {}",
+        std::strerror(errno));
 }
 
 HeldProcesses::~HeldProcesses() {

@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "user/control/tracer.h"
 
-#include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,8 +30,8 @@ SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(program
     }
   }
   if (process_ < 0)
-    throw ovnitrace::Error(fmt::format(
-        "--control: cannot start the process that counts instructions: {}", std::strerror(errno)));
+    throw ovnitrace::Error("--control: cannot start the process that counts instructions: {}",
+                           std::strerror(errno));
   programs_.stop_for_tracer(true);
 }
 
@@ -49,10 +48,10 @@ void SingleStep::trace(uint32_t tid) {
   while (recv(socket_.get(), &answer, sizeof(answer), 0) < 0 && errno == EINTR)
     ;
   if (answer.error)
-    throw ovnitrace::Error(fmt::format("--control: icount, uniform and int3 need ptrace, which the "
-                                       "kernel refuses for {}: {}; is a debugger or strace "
-                                       "attached to it, or CAP_SYS_PTRACE missing?",
-                                       tid, std::strerror(answer.error)));
+    throw ovnitrace::Error(
+        "--control: icount, uniform and int3 need ptrace, which the kernel refuses for {}: {}; is "
+        "a debugger or strace attached to it, or CAP_SYS_PTRACE missing?",
+        tid, std::strerror(answer.error));
 }
 
 void SingleStep::look(uint32_t pid, uint32_t tid) {

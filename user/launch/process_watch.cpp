@@ -33,9 +33,8 @@ std::string file_name_of(uint32_t pid) {
 
 ProcessWatch::ProcessWatch(uint32_t pid) : pid_(pid), fd_(int(syscall(SYS_pidfd_open, pid, 0))) {
   if (!fd_)
-    throw Error(
-        fmt::format("cannot trace process {}: {}; -p takes the id of a process, as ps shows it",
-                    pid, std::strerror(errno)));
+    throw Error("cannot trace process {}: {}; -p takes the id of a process, as ps shows it", pid,
+                std::strerror(errno));
   name_ = file_name_of(pid);
 }
 

@@ -85,10 +85,10 @@ Program::Program(const std::vector<std::string> &argv, const Identity &identity)
   int gate[2], failure[2];
   // A socket and no pipe, because writing to it when the child is gone can be asked not to signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
-    throw Error(fmt::format("cannot start {}: {}", command_, std::strerror(errno)));
+    throw Error("cannot start {}: {}", command_, std::strerror(errno));
   if (pipe2(failure, O_CLOEXEC) != 0) {
     close(gate[0]), close(gate[1]);
-    throw Error(fmt::format("cannot start {}: {}", command_, std::strerror(errno)));
+    throw Error("cannot start {}: {}", command_, std::strerror(errno));
   }
   pid_ = fork();
   if (pid_ == 0) {
@@ -100,7 +100,7 @@ Program::Program(const std::vector<std::string> &argv, const Identity &identity)
   gate_ = gate[1], failure_ = failure[0];
   if (pid_ < 0) {
     close(gate_), close(failure_);
-    throw Error(fmt::format("cannot start {}: fork: {}", command_, std::strerror(error)));
+    throw Error("cannot start {}: fork: {}", command_, std::strerror(error));
   }
 }
 
@@ -163,7 +163,7 @@ void Program::open_gate() {
   while (!error && read(failure_, &error, sizeof(error)) < 0 && errno == EINTR)
     ;
   if (error)
-    throw Error(explain_exec(command_, error), error == ENOENT ? 127 : 126);
+    throw Error(explain_exec(command_, error), Error::Status{error == ENOENT ? 127 : 126});
   opened_ = true;
 }
 
@@ -172,7 +172,7 @@ ProgramEnd Program::wait() {
   siginfo_t info;
   while (waitid(P_PID, id_t(pid_), &info, WEXITED | WNOWAIT) < 0)
     if (errno != EINTR)
-      throw Error(fmt::format("cannot wait for {}: {}", command_, std::strerror(errno)));
+      throw Error("cannot wait for {}: {}", command_, std::strerror(errno));
   forwarder_.reset(); // before its pid can be another's
   waitpid(pid_, &end.wait_status, 0);
   return end;

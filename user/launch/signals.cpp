@@ -114,7 +114,7 @@ int held_signal() {
 void end_if_signalled() {
   if (int signal = held_signal())
     throw Error(fmt::format("stopped by signal {} before the capture started", signal),
-                128 + signal);
+                Error::Status{128 + signal});
 }
 
 void end_on_second_signal() {
@@ -144,7 +144,7 @@ StopSignals::StopSignals(int but) {
   not_taken = stops;
   file_ = UniqueFd(signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file_)
-    throw Error(fmt::format("cannot wait for signals: {}", std::strerror(errno)));
+    throw Error("cannot wait for signals: {}", std::strerror(errno));
   if (int signal = held)
     raise(signal); // it came between hold_signals() and here: it waits for wait() too
 }

@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 
 #include <asm/unistd.h>
-#include <fmt/core.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -70,8 +69,8 @@ void protect_terminal() {
   // SPEC_ALLOW: before Linux 5.16 a filter would otherwise slow down what is measured, by
   // mitigations that no program had asked for.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0)
-    throw Error(fmt::format("cannot keep the program from typing into this terminal: seccomp: {}",
-                            std::strerror(errno)));
+    throw Error("cannot keep the program from typing into this terminal: seccomp: {}",
+                std::strerror(errno));
 }
 
 } // namespace ovnitrace

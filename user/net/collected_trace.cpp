@@ -8,7 +8,6 @@
 #include "user/chunk/chunk_files.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,7 +45,7 @@ UniqueFd CollectedTrace::open_file(const std::string &name, int flags) {
 
 void CollectedTrace::append(uint16_t cpu, Codec codec, std::string_view bytes) {
   if (failed_)
-    throw Error(fmt::format("nothing more is written to {} after a failure", path()));
+    throw Error("nothing more is written to {} after a failure", path());
   count(bytes.size());
   const std::string name = chunk_file(cpu, codec);
   const size_t written = write_all(open_file(name, O_APPEND).get(), bytes);
@@ -79,14 +78,14 @@ void CollectedTrace::count(uint64_t bytes) {
   if (!most_bytes_ || bytes_ + description_ + bytes <= most_bytes_)
     return;
   failed_ = true;
-  throw Error(fmt::format("the limit of {} bytes for one trace is reached (--max-size); {}",
-                          most_bytes_, kept()));
+  throw Error("the limit of {} bytes for one trace is reached (--max-size); {}", most_bytes_,
+              kept());
 }
 
 void CollectedTrace::fail(const std::string &name) {
   const int error = errno;
   failed_ = true;
-  throw Error(fmt::format("cannot write {}: {}; {}", name, std::strerror(error), kept()));
+  throw Error("cannot write {}: {}; {}", name, std::strerror(error), kept());
 }
 
 /// Who receives for it discards a trace without records.

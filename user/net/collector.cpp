@@ -12,7 +12,6 @@
 #include "user/net/udp_server.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,15 +37,15 @@ UniqueFd stop_signals() {
   signal(SIGPIPE, SIG_IGN); // what nobody reads on stderr is not worth the traces
   UniqueFd signals(signalfd(-1, &stops, SFD_CLOEXEC));
   if (!signals)
-    throw Error(fmt::format("cannot wait for signals: {}", std::strerror(errno)));
+    throw Error("cannot wait for signals: {}", std::strerror(errno));
   return signals;
 }
 
 /// Makes the directory before any sender has captured anything, so that a failure is known early.
 void make_directory(const std::string &path) {
   const auto fail = [&](const char *what) {
-    return Error(fmt::format("cannot {} the directory {}: {}; choose another with -o", what, path,
-                             std::strerror(errno)));
+    return Error("cannot {} the directory {}: {}; choose another with -o", what, path,
+                 std::strerror(errno));
   };
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
     throw fail("make");

@@ -41,10 +41,9 @@ Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   const std::string port = matches ? part.str(4) : "";
   const std::optional<uint16_t> number = port.empty() ? endpoint.port : to_number<uint16_t>(port);
   if (!matches || !number)
-    throw Error(fmt::format("{} {}: give tcp://HOST:PORT; an IPv6 address goes into "
-                            "brackets, and a port is at most 65535",
-                            option, text),
-                kExitUsage);
+    throw UsageError("{} {}: give tcp://HOST:PORT; an IPv6 address goes into brackets, and a port "
+                     "is at most 65535",
+                     option, text);
   endpoint.port = *number;
   endpoint.transport = part.str(1) == "tcp" ? Endpoint::kTcp : Endpoint::kUdp;
   endpoint.host = part.str(2) + part.str(3); // one of them
@@ -62,7 +61,7 @@ Endpoint listen_address(const std::string &option, const std::string &text) {
 UniqueFd open_socket(const Endpoint &endpoint, const std::string &what,
                      const std::function<UniqueFd(const addrinfo &)> &try_one) {
   const auto fail = [&](const std::string &why) {
-    return Error(fmt::format("cannot {} {}: {}", what, endpoint.text(), why));
+    return Error("cannot {} {}: {}", what, endpoint.text(), why);
   };
   addrinfo hints = {};
   hints.ai_socktype = endpoint.transport == Endpoint::kTcp ? SOCK_STREAM : SOCK_DGRAM;

@@ -3,8 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/core.h>
-
 #include <bit>
 
 namespace ovnitrace {
@@ -29,8 +27,8 @@ std::string_view read_identify(std::string_view payload) {
   if (payload.size() < kMagic.size() + sizeof kVersion || !payload.starts_with(kMagic))
     throw Error("it is not a sender of ovnitrace");
   if (const auto version = get_number<uint32_t>(payload, kMagic.size()); version != kVersion)
-    throw Error(fmt::format("the sender speaks version {} of the protocol, the collector {}",
-                            version, kVersion));
+    throw Error("the sender speaks version {} of the protocol, the collector {}", version,
+                kVersion);
   return payload.substr(kMagic.size() + sizeof kVersion);
 }
 
@@ -54,9 +52,9 @@ std::optional<Message> MessageParser::next() {
     return std::nullopt;
   const auto type = get_number<uint32_t>(left, 0), size = get_number<uint32_t>(left, 4);
   if (type < uint32_t(MessageType::identify) || type > uint32_t(MessageType::refuse))
-    throw Error(fmt::format("the data is not a message of ovnitrace (type {})", type));
+    throw Error("the data is not a message of ovnitrace (type {})", type);
   if (size > most_)
-    throw Error(fmt::format("a message claims {} bytes, at most {} are allowed", size, most_));
+    throw Error("a message claims {} bytes, at most {} are allowed", size, most_);
   if (left.size() < kHeader + size)
     return std::nullopt;
   at_ += kHeader + size;

@@ -26,14 +26,12 @@ PresharedKey preshared_key(std::string_view secret) {
   if (const int error =
           gnutls_hash_fast(GNUTLS_DIG_SHA256, secret.data(), secret.size(), key.data());
       error != 0)
-    throw Error(fmt::format("cannot derive a key from the secret: {}", gnutls_strerror(error)));
+    throw Error("cannot derive a key from the secret: {}", gnutls_strerror(error));
   return key;
 }
 
 PresharedKey read_key(const std::string &path) {
-  const auto fail = [&](const std::string &why) {
-    return Error(fmt::format("--key {}: {}", path, why));
-  };
+  const auto fail = [&](const std::string &why) { return Error("--key {}: {}", path, why); };
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   if (!file || fstat(file.get(), &status) != 0)

@@ -3,7 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/core.h>
 #include <gnutls/gnutls.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -37,7 +36,7 @@ bool later(int error) {
 
 void check(int error) {
   if (error < 0)
-    throw Error(fmt::format("cannot prepare TLS: {}", gnutls_strerror(error)));
+    throw Error("cannot prepare TLS: {}", gnutls_strerror(error));
 }
 
 } // namespace
@@ -151,12 +150,12 @@ void SecureChannel::fail_handshake(int error) {
   case GNUTLS_E_FATAL_ALERT_RECEIVED: // it found that our proof is wrong
   case GNUTLS_E_RECEIVED_ILLEGAL_PARAMETER:
   case GNUTLS_E_DECRYPTION_FAILED:
-    throw Error(fmt::format("wrong key: {} (--key FILE); TLS says: {}",
-                            collects ? "the sender does not have the collector's"
-                                     : "the collector does not have the sender's",
-                            why));
+    throw Error("wrong key: {} (--key FILE); TLS says: {}",
+                collects ? "the sender does not have the collector's"
+                         : "the collector does not have the sender's",
+                why);
   default:
-    throw Error(fmt::format("the TLS handshake failed: {}", why));
+    throw Error("the TLS handshake failed: {}", why);
   }
 }
 

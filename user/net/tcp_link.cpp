@@ -5,7 +5,6 @@
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
 
-#include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -59,7 +58,7 @@ template <typename Talk> auto TcpLink::talk(const Talk &talk) {
     channel_.close();
     if (!checked_)
       throw;
-    throw Error(fmt::format("cannot send to {}: {}", endpoint_.text(), error.what()));
+    throw Error("cannot send to {}: {}", endpoint_.text(), error.what());
   }
 }
 
@@ -86,8 +85,7 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
   const auto take_refusal = [this] {
     take_input(); // its size is bounded: one message that is not complete yet
     if (const std::optional<Message> said = next_message())
-      throw Error(fmt::format("it sent a message of type {}, which is not expected here",
-                              uint32_t(said->type)));
+      throw Error("it sent a message of type {}, which is not expected here", uint32_t(said->type));
   };
   talk([&] {
     since_ = monotonic_ns();
@@ -115,8 +113,8 @@ std::string TcpLink::receive(MessageType type) {
       if (const std::optional<Message> message = next_message()) {
         if (message->type == type)
           return std::string(message->payload);
-        throw Error(fmt::format("it sent a message of type {}, but type {} is expected",
-                                uint32_t(message->type), uint32_t(type)));
+        throw Error("it sent a message of type {}, but type {} is expected",
+                    uint32_t(message->type), uint32_t(type));
       }
       if (wait(POLLIN))
         take_input();
@@ -134,8 +132,7 @@ bool TcpLink::wait(short events) {
     if (now >= end_by_)
       throw Error("the capture has ended, and its rest could not be sent in time");
     if (now >= since_ + patience_)
-      throw Error(
-          fmt::format("it took no data and sent no valid message for {} s", patience_ / kSecond));
+      throw Error("it took no data and sent no valid message for {} s", patience_ / kSecond);
     if ((events & POLLIN) && channel_.has_input())
       return true;
     checked_ = !check_;

@@ -8,8 +8,6 @@
 
 #include <ovnitrace/ftrace_record.h>
 
-#include <fmt/core.h>
-
 #include <new>
 #include <optional>
 #include <utility>
@@ -74,7 +72,7 @@ void TcpSession::handle(const Message &message) {
   case MessageType::refuse:
     throw Error("the sender gave up: " + printable_line(message.payload.substr(0, kLongestText)));
   default:
-    throw Error(fmt::format("a message of type {} is not for a collector", uint32_t(message.type)));
+    throw Error("a message of type {} is not for a collector", uint32_t(message.type));
   }
 }
 
@@ -93,9 +91,9 @@ void TcpSession::append(const Message &message) {
   const std::string_view bytes = message.payload.substr(4);
   const Codec codec = message.type == MessageType::zstd_records ? Codec::zstd : Codec::none;
   if (cpu >= kMostCpus)
-    throw Error(fmt::format("there is no CPU {}", cpu));
+    throw Error("there is no CPU {}", cpu);
   if (codec == Codec::none && bytes.size() % sizeof(ftrace_record))
-    throw Error(fmt::format("{} bytes are not whole records", bytes.size()));
+    throw Error("{} bytes are not whole records", bytes.size());
   sink_->append(uint16_t(cpu), codec, bytes);
 }
 
@@ -103,9 +101,8 @@ void TcpSession::end(std::string_view payload) {
   if (!described_)
     throw Error("the sender ended without its trace.json");
   if (payload.size() != 16 || get_number<uint64_t>(payload, 0) != sink_->bytes())
-    throw Error(
-        fmt::format("{} bytes of chunks arrived, but the sender says that it sent another number",
-                    sink_->bytes()));
+    throw Error("{} bytes of chunks arrived, but the sender says that it sent another number",
+                sink_->bytes());
   std::string written;
   put_number(written, sink_->bytes());
   output_ += write_message(MessageType::done, written);

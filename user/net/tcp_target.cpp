@@ -65,7 +65,7 @@ void TcpTarget::end(const Description &description, uint64_t missing) {
   put_number(dropped, missing);
   link_.send(MessageType::end, sent, dropped);
   if (link_.receive(MessageType::done) != sent)
-    throw Error(fmt::format("{} has not written all that was sent", link_.collector()));
+    throw Error("{} has not written all that was sent", link_.collector());
 }
 
 void TcpTarget::discard() noexcept {

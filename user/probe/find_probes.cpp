@@ -7,7 +7,6 @@
 #include "user/probe/mapped_files.h"
 #include "user/probe/needed_libraries.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -95,12 +94,11 @@ void Finder::look_at_process(uint32_t pid) {
 void Finder::look_at_file(const std::string &path) {
   UniqueFd fd = open_regular(path);
   if (!fd)
-    throw Error(fmt::format("--probe {}: cannot read it: {}", path, std::strerror(errno)));
+    throw Error("--probe {}: cannot read it: {}", path, std::strerror(errno));
   if (look(path, std::move(fd), kMostProbedFiles) == Looked::kHasNone)
-    throw Error(fmt::format(
-        "--probe {}: it has no probes of ovnitrace; is it the program or library that was "
-        "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?",
-        path));
+    throw Error("--probe {}: it has no probes of ovnitrace; is it the program or library that was "
+                "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?",
+                path);
 }
 
 } // namespace
@@ -117,7 +115,7 @@ std::string path_of_program(const std::string &program) {
     if (open_program(place))
       return place;
     if (is_machine_failure(errno)) // it may be there
-      throw Error(fmt::format("cannot read {}: {}", place, std::strerror(errno)));
+      throw Error("cannot read {}: {}", place, std::strerror(errno));
     at = end + 1;
   }
   return {};

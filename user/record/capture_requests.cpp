@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "user/chunk/service_thread.h"
 
-#include <fmt/core.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -30,7 +29,7 @@ sigset_t save_signals() {
 
 UniqueFd opened(int fd) {
   if (fd < 0)
-    throw Error(fmt::format("cannot wait for requests: {}", std::strerror(errno)));
+    throw Error("cannot wait for requests: {}", std::strerror(errno));
   return UniqueFd(fd);
 }
 

@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "user/select/memory_limit.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <optional>
@@ -39,10 +38,9 @@ void fit_memory(RecordOptions &options, GivenSizes given, unsigned cpus, uint64_
     const bool smaller_ring = !given.rings && options.ring_bytes > kLeastRing;
     const bool smaller_chunk = !given.chunks && options.chunk_bytes > kLeastChunk;
     if (!smaller_ring && !smaller_chunk)
-      throw Error(fmt::format("this capture needs about {} MiB of memory, and the memory cgroup "
-                              "leaves {} MiB: give it more, or choose a smaller --ring-size, "
-                              "--chunks or --buffer",
-                              mib(needed(options, cpus)), left >> 20));
+      throw Error("this capture needs about {} MiB of memory, and the memory cgroup leaves {} MiB: "
+                  "give it more, or choose a smaller --ring-size, --chunks or --buffer",
+                  mib(needed(options, cpus)), left >> 20);
     options.ring_bytes = smaller_ring ? options.ring_bytes / 2 : options.ring_bytes;
     options.chunk_bytes = smaller_chunk ? options.chunk_bytes / 2 : options.chunk_bytes;
   }

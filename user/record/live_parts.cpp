@@ -32,7 +32,7 @@ constexpr uint64_t kLeastHistory = 2'000'000'000; // ns
 LiveParts::LiveParts(LiveView &view, Write write)
     : view_(view), write_(std::move(write)), stop_(eventfd(0, EFD_CLOEXEC)) {
   if (!stop_)
-    throw Error(fmt::format("cannot watch the capture: {}", std::strerror(errno)));
+    throw Error("cannot watch the capture: {}", std::strerror(errno));
   thread_ = std::thread([this] { run(); });
 }
 

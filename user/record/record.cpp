@@ -66,7 +66,7 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
 void require_threads(const std::vector<uint32_t> &tids) {
   for (const uint32_t tid : tids)
     if (syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH)
-      throw Error(fmt::format("--tid {}: there is no such thread", tid));
+      throw Error("--tid {}: there is no such thread", tid);
 }
 
 /// Prints what is recorded: without a program, nothing else is to be seen until the end.

@@ -7,7 +7,6 @@
 #include "user/chunk/service_thread.h"
 #include "user/record/host.h"
 
-#include <fmt/core.h>
 #include <ovnitrace/control.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -32,7 +31,7 @@ void watch(int epoll, int fd) {
   event.events = EPOLLIN | EPOLLET; // woken by the watermark, not because something is there
   event.data.fd = fd;
   if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-    throw Error(fmt::format("cannot watch a ring buffer: {}", std::strerror(errno)));
+    throw Error("cannot watch a ring buffer: {}", std::strerror(errno));
 }
 
 } // namespace

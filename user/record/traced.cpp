@@ -59,7 +59,7 @@ std::optional<StopSignals> stop_signals(const RecordOptions &options) {
 UniqueFd pidfd_of(pid_t pid) {
   UniqueFd fd(int(syscall(SYS_pidfd_open, pid, 0)));
   if (!fd)
-    throw Error(fmt::format("--early-out: cannot hold the program: {}", std::strerror(errno)));
+    throw Error("--early-out: cannot hold the program: {}", std::strerror(errno));
   return fd;
 }
 

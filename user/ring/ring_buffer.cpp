@@ -3,7 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,13 +16,12 @@ RingBuffer::RingBuffer(int fd, size_t bytes)
     : mask_(bytes - 1), page_(size_t(sysconf(_SC_PAGESIZE))) {
   void *consumer = mmap(nullptr, page_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (consumer == MAP_FAILED)
-    throw Error(fmt::format("cannot map a ring buffer: {}", std::strerror(errno)));
+    throw Error("cannot map a ring buffer: {}", std::strerror(errno));
   void *producer = mmap(nullptr, page_ + 2 * bytes, PROT_READ, MAP_SHARED, fd, off_t(page_));
   if (producer == MAP_FAILED) {
     int error = errno;
     munmap(consumer, page_);
-    throw Error(
-        fmt::format("cannot map a ring buffer of {} bytes: {}", bytes, std::strerror(error)));
+    throw Error("cannot map a ring buffer of {} bytes: {}", bytes, std::strerror(error));
   }
   consumer_ = static_cast<uint64_t *>(consumer);
   producer_ = static_cast<const uint64_t *>(producer);

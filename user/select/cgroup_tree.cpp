@@ -4,7 +4,6 @@
 #include "emulator/base/error.h"
 #include "emulator/format/cgroup_names.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -117,9 +116,8 @@ bool in_cgroup_namespace(const std::string &file) {
 cgroup_name make_cgroup_name(std::string_view text, bool anywhere, bool open, uint32_t hierarchy) {
   cgroup_name name = {};
   if (text.size() >= sizeof name.text)
-    throw Error(fmt::format("the name of a cgroup is too long: {} bytes, and {} is the limit",
-                            text.size(), sizeof name.text - 1),
-                kExitUsage);
+    throw UsageError("the name of a cgroup is too long: {} bytes, and {} is the limit", text.size(),
+                     sizeof name.text - 1);
   name.hierarchy = hierarchy;
   name.anywhere = anywhere;
   name.open = open;
@@ -130,7 +128,7 @@ cgroup_name make_cgroup_name(std::string_view text, bool anywhere, bool open, ui
 
 CgroupChoice cgroup_at(const std::string &path, const std::vector<CgroupMount> &mounts) {
   if (path.empty())
-    throw Error("--cgroup needs a path, such as /sys/fs/cgroup/system.slice", kExitUsage);
+    throw UsageError("--cgroup needs a path, such as /sys/fs/cgroup/system.slice");
   std::string normal = fs::path(path).lexically_normal().string();
   while (normal.size() > 1 && normal.ends_with('/'))
     normal.pop_back();
@@ -148,9 +146,7 @@ CgroupChoice cgroup_at(const std::string &path, const std::vector<CgroupMount> &
 
 CgroupChoice cgroup_of_unit(const std::string &name) {
   if (name.empty() || name.find('/') != name.npos)
-    throw Error(
-        fmt::format("--unit '{}' is no name of a unit of systemd, such as nginx.service", name),
-        kExitUsage);
+    throw UsageError("--unit '{}' is no name of a unit of systemd, such as nginx.service", name);
   return {"--unit " + name,
           {make_cgroup_name(is_unit(name) ? name : name + ".service", true, false)}};
 }

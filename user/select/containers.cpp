@@ -81,7 +81,7 @@ std::string escaped(const std::string &name) {
 
 CgroupChoice cgroup_of_container(const std::string &name, const std::string &var_lib) {
   if (name.empty() || name.find('/') != name.npos)
-    throw Error(fmt::format("--container '{}' is no name or id of a container", name), kExitUsage);
+    throw UsageError("--container '{}' is no name or id of a container", name);
   CgroupChoice choice = {"--container " + name, {}};
   std::string id = docker_id(name, var_lib);
   if (id.empty())

@@ -3,8 +3,6 @@
 
 #include "emulator/base/error.h"
 
-#include <fmt/core.h>
-
 namespace ovnitrace {
 
 namespace {
@@ -22,10 +20,8 @@ name_glob make_name_glob(const std::string &option, const std::string &pattern) 
       continue;
     }
     if (state == kLongestName)
-      throw Error(fmt::format("{} '{}': the kernel keeps {} characters of a thread's name; write "
-                              "'{}*'",
-                              option, pattern, kLongestName, pattern.substr(0, kLongestName - 1)),
-                  kExitUsage);
+      throw UsageError("{} '{}': the kernel keeps {} characters of a thread's name; write '{}*'",
+                       option, pattern, kLongestName, pattern.substr(0, kLongestName - 1));
     const uint64_t bit = 1ull << state++;
     if (c == '?')
       for (unsigned any = 1; any < 256; any++)
@@ -34,7 +30,7 @@ name_glob make_name_glob(const std::string &option, const std::string &pattern) 
       glob.advance[uint8_t(c)] |= bit;
   }
   if (pattern.empty())
-    throw Error(option + " needs a name, such as 'worker*'", kExitUsage);
+    throw UsageError(option + " needs a name, such as 'worker*'");
   glob.accept = 1ull << state;
   return glob;
 }

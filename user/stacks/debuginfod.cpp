@@ -43,9 +43,8 @@ std::vector<std::string> user_environment() {
 void check_debuginfod() {
   const char *urls = std::getenv("DEBUGINFOD_URLS");
   if (!urls || !*urls)
-    throw Error("--debuginfod: the environment variable DEBUGINFOD_URLS names no server; set it, "
-                "and let sudo keep it: sudo --preserve-env=DEBUGINFOD_URLS ovnitrace …",
-                kExitUsage);
+    throw UsageError("--debuginfod: the environment variable DEBUGINFOD_URLS names no server; set "
+                     "it, and let sudo keep it: sudo --preserve-env=DEBUGINFOD_URLS ovnitrace …");
 }
 
 namespace {

@@ -7,7 +7,6 @@
 #include "user/probe/mapped_files.h"
 
 #include <dirent.h>
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -86,13 +85,12 @@ MappingEvents::MappingEvents(uint32_t cpus) {
     if (!buffer.fd && errno == ENODEV)
       continue; // not on line
     if (!buffer.fd)
-      throw Error(fmt::format(
-          "--stacks: cannot watch what processes map: {}{}", strerror(errno),
-          errno == EACCES ? "; use sudo, or `sysctl kernel.perf_event_paranoid=2`" : ""));
+      throw Error("--stacks: cannot watch what processes map: {}{}", strerror(errno),
+                  errno == EACCES ? "; use sudo, or `sysctl kernel.perf_event_paranoid=2`" : "");
     buffer.memory = mmap(nullptr, (1 + kPages) * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
                          buffer.fd.get(), 0);
     if (buffer.memory == MAP_FAILED)
-      throw Error(fmt::format("--stacks: cannot map a buffer: {}", strerror(errno)));
+      throw Error("--stacks: cannot map a buffer: {}", strerror(errno));
     buffers_.push_back(std::move(buffer));
   }
 }

@@ -5,7 +5,6 @@
 #include "emulator/base/error.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -29,8 +28,7 @@ uint32_t choice_of(const std::string &word) {
       return known.choice;
   if (word == "blocks")
     return 0;
-  throw Error(fmt::format("--stacks: '{}' is not one of kernel, user, wakeup and preempt", word),
-              kExitUsage);
+  throw UsageError("--stacks: '{}' is not one of kernel, user, wakeup and preempt", word);
 }
 
 } // namespace
