@@ -202,6 +202,24 @@ TEST_F(Session, RotatedPartsAreTracesAndAWhole) {
   EXPECT_FALSE(convert_to(trace(), path("out")).empty());
 }
 
+// ovnitrace looks at the threads on the CPU where nothing happens later.
+TEST_F(Session, PartsAreSoundThoughACpuIsSilent) {
+  const std::string often = "while :; do sleep 0.01; done";
+  Process program({.argv = {"/usr/bin/taskset", "-c", "1", "/bin/sh", "-c", often}});
+  std::vector<std::string> argv = attached(program.pid(), {"--rotate", "1s"});
+  argv.insert(argv.begin(), {"/usr/bin/taskset", "-c", "0"});
+  Process capture({.argv = argv});
+  eventually([&] { return access((trace() + "/0003").c_str(), F_OK) == 0; }, "the third part");
+  capture.signal(SIGINT);
+  const Outcome outcome = capture.wait();
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  for (const std::string part : {"", "/0001", "/0002", "/0003"}) {
+    const Outcome dumped = run({.argv = {ovnitrace(), "dump", trace() + part}});
+    EXPECT_EQ(dumped.status(), 0) << part;
+    EXPECT_EQ(dumped.err, "") << part;
+  }
+}
+
 // A file system of 2 MB: the newest events are kept.
 TEST_F(Session, AFullDiskRemovesTheOldestPart) {
   const std::string disk = path("disk");

@@ -52,6 +52,33 @@ TEST_F(CpuStreamTest, SaysUpToWhenAllWasWritten) {
   EXPECT_EQ(stream_.settled(), 10u);
 }
 
+// With --rotate, the next event of the CPU can be in a later part, which starts after trace_start.
+TEST(CpuStream, ASilentCpuHasTheStartOfTheTraceInItsFirstChunk) {
+  test::CollectingOutput output;
+  WaitingBuffer queue(output, 4, 1 << 16);
+  const ThreadRegistry registry;
+  const std::atomic<uint64_t> end = 9000;
+  CpuStream stream(ChunkWriter(0, 100, registry, queue), end);
+  life_record snapshot = {};
+  snapshot.time = 50;
+  snapshot.kind = LIFE_SNAPSHOT;
+  snapshot.tid = snapshot.pid = 7;
+  stream.add_life(snapshot);
+  const cpu_stage stage = {};
+  for (const uint64_t looked : {60, 90, 200, 300})
+    stream.settle(stage, looked);
+  stream.pass_on(UINT64_MAX);
+  stream.finish();
+  queue.close();
+  std::vector<std::string> lines;
+  for (const ftrace_record &record : output.files[0])
+    if (record.code == FTrace_EXT_chunk)
+      lines.push_back(fmt::format("chunk {}", record.par2));
+    else if (record.code == FTrace_EVT_trace_start)
+      lines.push_back(fmt::format("start {}", ftrace_record_tsc(&record)));
+  EXPECT_EQ(lines, (std::vector<std::string>{"chunk 0", "start 100", "chunk 1"}));
+}
+
 // A batch was lost and no other has come: what is staged cannot be read.
 TEST_F(CpuStreamTest, TheNumberOfWaitingLifeEventsIsLimited) {
   stage_.batch.lost = CAPTURE_BATCH;

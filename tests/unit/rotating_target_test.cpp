@@ -303,7 +303,7 @@ struct SmallDisk {
 class OneCpu final : public ChunkPool {
 public:
   explicit OneCpu(const std::string &path)
-      : target_(path, IfExists::refuse, kCpus, 0, Rotation{.bytes = 1}),
+      : target_(path, IfExists::refuse, kCpus, 0, Rotation{.bytes = 1, .time = 1}),
         writer(1, 1, registry_, *this) {
     chunk_.records.reserve(kChunkRecords);
     target_.prepare(kDescription);
@@ -317,6 +317,12 @@ public:
   void rotate() {
     writer.pass_on(UINT64_MAX);
     target_.rotate_soon(time, time + 1);
+    ++time;
+  }
+  void rotate_if_wanted() {
+    writer.pass_on(UINT64_MAX);
+    if (target_.wants_rotation(UINT64_MAX))
+      target_.rotate_soon(time, time + 1);
     ++time;
   }
   void end() {
@@ -401,6 +407,22 @@ TEST(RotatingTarget, APartBeginsWithItsEventsThoughOneOfItsCpusHadNoneBefore) {
   ASSERT_EQ(both.size(), 2u);
   CollectingSink sink;
   EXPECT_EQ(open_trace({{both[0]}}, sink)->catalog().begin, 1u);
+  EXPECT_GE(open_trace({{both[1]}}, sink)->catalog().begin, later);
+}
+
+TEST(RotatingTarget, TheWholeBeginsWithTheCaptureThoughNothingHappenedForLong) {
+  const TempDir dir;
+  OneCpu parts(dir / "trace");
+  const uint64_t later = parts.time = 1000;
+  parts.rotate_if_wanted();
+  parts.create(100);
+  parts.rotate_if_wanted();
+  parts.create(101);
+  parts.end();
+  const std::vector<std::string> both = trace_parts(dir / "trace");
+  ASSERT_EQ(both.size(), 2u);
+  CollectingSink sink;
+  EXPECT_EQ(open_trace({{dir / "trace"}}, sink)->catalog().begin, 1u);
   EXPECT_GE(open_trace({{both[1]}}, sink)->catalog().begin, later);
 }
 

@@ -284,6 +284,11 @@ void ChunkWriter::blackout_end(uint64_t time, uint64_t lost, ftrace_blackout wha
     running_.reset(); // what was seen meanwhile may be over
 }
 
+void ChunkWriter::settle(uint64_t time) {
+  if (!started_ && last_time_ && time >= begin_)
+    make_room(begin_);
+}
+
 void ChunkWriter::pass_on(uint64_t now) {
   if (chunk_ && now > chunk_begin_ + kMostAge)
     end_chunk(FTrace_EVT_next_chunk, last_time_);

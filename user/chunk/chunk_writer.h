@@ -46,6 +46,9 @@ public:
 
   void blackout_start(uint64_t time, ftrace_blackout what);
   void blackout_end(uint64_t time, uint64_t lost, ftrace_blackout what);
+  /// Notes that all events before `time` were written. Writes trace_start if it is due: the next
+  /// event may be in a later part of the trace. A file without records stays empty.
+  void settle(uint64_t time);
   /// Hands over a chunk that was begun a second before `now`, full or not, so that a tracer that is
   /// killed has lost no more.
   void pass_on(uint64_t now);

@@ -41,7 +41,10 @@ void RotatingTarget::begin() {
   open_part(0);
 }
 
+/// A part without events goes on: the whole would lack its time at the start.
 bool RotatingTarget::wants_rotation(uint64_t now) const {
+  if (!part_bytes_)
+    return false;
   {
     const std::lock_guard lock(mutex_);
     if (cut_)

@@ -35,6 +35,7 @@ void CpuStream::settle(const volatile cpu_stage &stage, uint64_t settled) {
       })) {
     write_until(settled);
     settled_ = std::max(settled_, settled);
+    writer_.settle(settled_);
   } else if (families_.size() > kMostFamiliesWaiting || waiting_.size() > kMostWaiting) {
     write_until(UINT64_MAX);
   }
