@@ -30,12 +30,12 @@ void activate(ModelContext &ctx, const Event &event) {
   const Transition &made = ctx.system.transition();
   if (made.thread != event.thread || made.to != ThreadState::Warming)
     return;
-  uint32_t context = event.waker_context();
-  ctx.set(kWaker, event.thread, event.named().tid);
+  const uint32_t context = event.waker_context();
+  const bool by_thread = context == FTRACE_WAKER_TASK;
+  ctx.set(kWaker, event.thread, by_thread ? event.named().tid : 0);
   ctx.set(kContext, event.thread, context + 1);
   woken_at(ctx)[event.thread] = event.time;
-  bool by_thread = context == FTRACE_WAKER_TASK && event.peer != kNone;
-  if (by_thread && event.peer != event.thread)
+  if (by_thread && event.peer != kNone && event.peer != event.thread)
     ctx.arrow({event.peer, event.thread, context});
 }
 
@@ -86,7 +86,8 @@ Model wakeup_model() {
       },
       {
           {FTrace_EVT_task_activate, activate,
-           "waker and its context, while Warming; an arrow from the waker, if that is a thread"},
+           "the context and, if a thread woke it, the waker, while Warming; an arrow from the "
+           "waker"},
           {FTrace_EVT_task_dispatch, dispatch, "latency since the wakeup, while Running"},
           {FTrace_EVT_task_epilogue, over, "no waker"},
           {FTrace_EVT_task_sleep, over, "no waker"},

@@ -95,8 +95,8 @@ void SchedTracks::event(const Event &event, const System &system) {
 
 /// Adds a wakeup. Columns have no field for the waker: it is the thread that runs on that CPU. An
 /// untraced waker is shown there for this instant, because Perfetto drops a waker that does not
-/// run, and takes the running thread for an interrupted one. If the waker is not known, the event
-/// is written in full.
+/// run, and takes the running thread for an interrupted one. An interrupted thread is no waker. If
+/// the waker is not known, the event is written in full.
 void SchedTracks::waking(const Event &event, const System &system) {
   const bool captured = event.kind == FTrace_EVT_task_activate;
   const uint32_t par2 = captured ? added_par2(event) : FTRACE_WAKER_UNKNOWN << FTRACE_REASON_SHIFT;
@@ -110,7 +110,7 @@ void SchedTracks::waking(const Event &event, const System &system) {
   const Task task = names_.task(event.thread);
   const uint32_t tid = par2 & FTRACE_TID_MASK;
   const bool outside = captured && tid != 0 && peer == kNone && event.cpu < catalog_.cpus.size() &&
-                       par2 >> FTRACE_REASON_SHIFT != FTRACE_WAKER_UNKNOWN &&
+                       par2 >> FTRACE_REASON_SHIFT == FTRACE_WAKER_TASK &&
                        system.cpus()[event.cpu].running.count() == 0;
   if (!flags && !runs_here && !outside)
     return add_waking(event.cpu, event.time, tid, task, target_number);

@@ -27,6 +27,11 @@ Cell tid_of(const Peer &peer) {
   return peer.tid == kNone ? Cell() : Cell(peer.tid);
 }
 
+/// Returns who woke the thread of a slice: not the thread that an interrupt interrupted.
+Cell waker_of(const Slice &slice) {
+  return slice.context == FTRACE_WAKER_TASK ? tid_of(slice.waker) : Cell();
+}
+
 /// Returns a pid; 0 is not known.
 Cell pid_of(uint32_t pid) {
   return pid ? Cell(pid) : Cell();
@@ -116,11 +121,11 @@ void TraceTables::on_slice(const Slice &slice) {
                         value_name(kReasonNames, slice.reason),
                         text(call_name(catalog_, slice.thread, slice.call)),
                         tid_of(slice.next),
-                        tid_of(slice.waker)};
+                        waker_of(slice)};
   put(TableId::slice, cells);
   if (!slice.is_woken())
     return;
-  const Cell wakeup[] = {since_start(slice.start), tid_of(slice.waker),
+  const Cell wakeup[] = {since_start(slice.start), waker_of(slice),
                          catalog_.threads[slice.thread].tid,
                          value_name(kWakerContextNames, slice.context)};
   put(TableId::wakeup, wakeup);

@@ -85,6 +85,7 @@ TEST(WakeupModel, OnlyAKnownThreadInTaskContextDrawsAnArrow) {
   rig.at(3).activate(2, 0, by(FTRACE_WAKER_HARDIRQ, 100), 0).flush();
   EXPECT_EQ(rig.threads.arrows.size(), 1u) << "an interrupt woke it";
   EXPECT_EQ(rig.threads.values(2, 221), (std::vector<int64_t>{FTRACE_WAKER_HARDIRQ + 1}));
+  EXPECT_TRUE(rig.threads.timeline(2, 220).empty()) << "thread 100 only ran";
   ReplayRig unknown;
   unknown.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 4711), kNone).flush();
   EXPECT_TRUE(unknown.threads.arrows.empty());

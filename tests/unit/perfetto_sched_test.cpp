@@ -113,17 +113,15 @@ TEST_F(PerfettoSched, AWakerThatIsNotTracedRunsForTheInstantOfItsWakeup) {
   const PerfettoTrace perfetto = exported();
   EXPECT_EQ(texts(perfetto.runs),
             (Texts{"100-110 cpu 0 tid 11 then 1", "119-121 cpu 0 tid 77 then 512",
-                   "121-130 cpu 0 tid 11 then 1", "139-141 cpu 0 tid 77 then 512",
-                   "150-160 cpu 0 tid 11 then 1", "180-190 cpu 0 tid 11 then 1",
-                   "190-191 cpu 0 tid 77 then 512"}));
+                   "121-130 cpu 0 tid 11 then 1", "150-160 cpu 0 tid 11 then 1",
+                   "180-190 cpu 0 tid 11 then 1", "190-191 cpu 0 tid 77 then 512"}));
   EXPECT_EQ(texts(perfetto.wakings),
             (Texts{"118 tid 77 woken by 0 flags - on 0", "120 tid 11 woken by 77 flags 0 on 0",
-                   "140 tid 11 woken by 77 flags 16 on 0", "170 tid 11 woken by 0 flags 8 on 0",
+                   "140 tid 11 woken by 0 flags 16 on 0", "170 tid 11 woken by 0 flags 8 on 0",
                    "190 tid 11 woken by 77 flags 0 on 0"}))
       << "the first only makes it runnable";
   EXPECT_EQ(texts(perfetto.slices, "Wakers"),
             (Texts{"120 Wakers that are not traced: client (77)",
-                   "140 Wakers that are not traced: client (77)",
                    "190 Wakers that are not traced: client (77)"}));
   EXPECT_EQ(perfetto.runs_of(77).front().name, "client");
 }

@@ -87,16 +87,31 @@ TEST_F(Tables, HaveTheirColumnsAndWhatIsNotKnownIsNothing) {
   EXPECT_EQ(query(path, "SELECT * FROM slice WHERE thread = 1 ORDER BY start_ns"),
             (TextRows{{"1", "-", "unknown", "0", "100", "-", "-", "-", "-"},
                       {"1", "0", "running", "100", "200", "disk", "-", "11", "-"},
-                      {"1", "0", "paused", "200", "300", "disk", "call 74", "11", "77"},
-                      {"1", "0", "warming", "300", "350", "-", "-", "-", "77"},
+                      {"1", "0", "paused", "200", "300", "disk", "call 74", "11", "-"},
+                      {"1", "0", "warming", "300", "350", "-", "-", "-", "-"},
                       {"1", "0", "running", "350", "500", "-", "-", "-", "-"}}));
-  EXPECT_EQ(query(path, "SELECT * FROM wakeup"), (TextRows{{"300", "77", "22", "hardirq"}}));
+  EXPECT_EQ(query(path, "SELECT * FROM wakeup"), (TextRows{{"300", "-", "22", "hardirq"}}));
   EXPECT_EQ(query(path, "SELECT time_ns, cpu, thread, details->>'par1' FROM event "
                         "WHERE name = 'user_event_3'"),
             (TextRows{{"360", "0", "1", "300"}}));
   EXPECT_EQ(read_csv(csv() + "/slice-0001.csv").front(),
             (test::TextRow{"thread", "cpu", "state", "start_ns", "end_ns", "reason", "blocked_in",
                            "next_tid", "waker_tid"}));
+}
+
+TEST_F(Tables, OnlyAThreadIsAWaker) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
+  uint64_t time = 100;
+  for (const uint32_t context : {FTRACE_WAKER_TASK, FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_UNKNOWN}) {
+    cpu.at(time += 10).sleep(1, 77);
+    cpu.at(time += 10).activate(1, 77, context).dispatch(1);
+  }
+  cpu.at(time + 10).stop();
+  const std::string path = sqlite();
+  EXPECT_EQ(query(path, "SELECT waker_tid, context FROM wakeup"),
+            (TextRows{{"77", "task"}, {"-", "softirq"}, {"-", "unknown"}}));
+  EXPECT_EQ(query(path, "SELECT by_tid, context FROM waking ORDER BY context"),
+            (TextRows{{"-", "softirq"}, {"77", "task"}, {"-", "unknown"}}));
 }
 
 TEST_F(Tables, ViewsAnswerTheUsualQuestions) {
@@ -111,9 +126,9 @@ TEST_F(Tables, ViewsAnswerTheUsualQuestions) {
   EXPECT_EQ(query(path, "SELECT tid, by_tid, by_name, times FROM preemption"),
             (TextRows{{"11", "22", "b", "1"}}));
   EXPECT_EQ(query(path, "SELECT tid, name, by_tid, by_name, context, times FROM waking"),
-            (TextRows{{"22", "b", "77", "nginx", "hardirq", "1"}}));
+            (TextRows{{"22", "b", "-", "-", "hardirq", "1"}}));
   EXPECT_EQ(query(path, "SELECT tid, start_ns, ns, waker, context FROM latency"),
-            (TextRows{{"22", "300", "50", "nginx", "hardirq"}}));
+            (TextRows{{"22", "300", "50", "-", "hardirq"}}));
   EXPECT_EQ(query(path, "SELECT cpu, tid, running_ns FROM cpu_time ORDER BY tid"),
             (TextRows{{"0", "11", "250"}, {"0", "22", "250"}}));
 }
