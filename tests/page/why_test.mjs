@@ -57,6 +57,13 @@ test('a wait names its holders, those of most time first', () => {
                                      {text: 'hog (8), not traced', known: true, ns: 50}]);
 });
 
+test('a block and the wait after it name what woke the thread', () => {
+  const w = whys(), first = w.trace.first[1];
+  assert.deepEqual([0, 1, 2, 3, 4].map(n => w.wokenBy({slice: first + n, thread: 1})),
+                   [undefined, 'a (1)', 'a (1)', undefined, undefined]);
+  assert.equal(new Whys(w.trace, varints(), w.regions).wokenBy({slice: first + 1, thread: 1}), undefined);
+});
+
 test('a range cuts waits, holders and blocks', () => {
   const sums = whys().plain([1], 310, 460);
   assert.deepEqual(sums.waiting, [{kind: 'wakeup', holder: 'idle', ns: 10 + 50},

@@ -172,7 +172,7 @@ export function waitsPage(app) {
     {title: 'Preempted or woken by', words: true, value: row => {
       const {peer, context, waker} = causes(trace, row);
       if (context > 0)
-        return trace.header.contexts[context] ?? String(context);
+        return app.whys.wokenBy(row) ?? trace.header.contexts[context] ?? String(context);
       const who = trace.state(row.slice) === COOLING ? peer : waker;
       return who ? nameOf(who) : '–';
     }},

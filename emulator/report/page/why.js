@@ -92,6 +92,17 @@ export class Whys {
     }
   }
 
+  /// Returns what woke a thread that is blocked, or waits after a block; undefined if that is not
+  /// known.
+  wokenBy({slice, thread}) {
+    const {trace} = this;
+    const block = trace.state(slice) === WARMING && !trace.isFirst(slice, thread) ? slice - 1 : slice;
+    if (!this.known || !this.hasCauses(thread) || trace.state(block) !== PAUSED || !this.cause[block])
+      return undefined;
+    const {text, known} = this.culprit(this.waker[block]);
+    return known ? text : undefined;
+  }
+
   /// Threads with merged slices have no causes.
   hasCauses(thread) {
     return !this.trace.threads[thread].coarse && this.trace.hasSlices(thread);
