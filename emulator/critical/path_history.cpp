@@ -7,6 +7,7 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <utility>
 
@@ -14,8 +15,13 @@ namespace ovnitrace {
 
 namespace {
 
-/// A longer run does more than check whether the thread may go on.
-constexpr uint64_t kLongestSpin = 1'000'000; ///< ns
+/// Returns the longest run between two yields of a spinning thread, by the CPUs of its host. The
+/// kernel may let sched_yield() return to its caller for a slice, even if another thread wants the
+/// CPU. By default, slices are 0.75 ms and grow with the CPUs in these steps.
+uint64_t longest_spin(uint64_t cpus) {
+  constexpr uint64_t kStep = 1'000'000, kLastStep = 8; // ns, CPUs
+  return kStep * uint64_t(std::bit_width(std::clamp<uint64_t>(cpus, 1, kLastStep)));
+}
 
 } // namespace
 
@@ -23,6 +29,9 @@ HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
                                  std::vector<uint8_t> kept)
     : catalog_(catalog), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
       ended_(catalog.threads.size(), UINT64_MAX), spins_(catalog.threads.size()) {
+  for (uint32_t host = 0; host < catalog.hosts.size(); host++)
+    longest_spins_.push_back(longest_spin(uint64_t(
+        std::ranges::count(catalog.cpus, host, [](const CpuInfo &cpu) { return cpu.host; }))));
   if (!query.section)
     return;
   for (size_t n = 0; query.tid && n < kept.size(); n++)
@@ -141,17 +150,25 @@ bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   return name && name->name.starts_with(kWorker);
 }
 
-/// Marks spins. A thread spins from its second successive yield on, each after a short run.
+/// Marks the ends of spins. A spin lasts from a yield to the wait after a later one, if the thread
+/// runs only shortly between two yields, and does not block. Walk marks what is within it.
 void HistoryRecorder::note_spin(HistoryRecord &record, uint64_t length) {
   Spin &spin = spins_[record.thread];
   const bool yields = record.reason == FTRACE_OFFCPU_YIELDED;
-  if (record.state == ThreadState::Running && yields && length < kLongestSpin) {
-    if (spin.yielded && !spin.spins)
-      spin.since = record.start;
-    spin.spins = spin.yielded;
+  if (record.state == ThreadState::Running) {
+    spin.ran += length;
+    if (!yields)
+      return;
+    spin.spins = spin.yielded && spin.ran < longest_spins_[catalog_.threads[record.thread].host];
+    if (!spin.spins)
+      spin.since = record.end;
     spin.yielded = true;
-  } else if (record.state != ThreadState::Cooling || !yields || !spin.yielded) {
+    spin.ran = 0;
+  } else if (record.state != ThreadState::Cooling) {
     spin = {};
+    return;
+  } else if (!yields) {
+    return;
   }
   record.spins = spin.spins;
   if (record.spins)

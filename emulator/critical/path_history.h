@@ -32,7 +32,8 @@ struct HistoryRecord {
   bool sleeps;             ///< blocked in a call that only waits for a time
   bool woken;  ///< a wakeup ended it: a block, or the time before a new thread's first wakeup
   bool worker; ///< a kernel worker made that wakeup
-  /// It yielded before and after a short run, or waits for a CPU between two such runs.
+  /// The end of a spin, which started at `since`: a run that ends with a yield, or the wait after
+  /// it.
   bool spins;
   /// No slice: a waiting thread was put into the run queue of another CPU. `start` and `end` are
   /// the time of that.
@@ -79,9 +80,10 @@ private:
     uint64_t queued = 0; ///< ns
   };
   struct Spin {
-    uint64_t since = 0;
-    bool yielded = false; ///< its last slice ended with a yield, or followed one
-    bool spins = false;   ///< and so did the run before that
+    uint64_t since = 0;   ///< ns: its first yield
+    uint64_t ran = 0;     ///< ns, since the last yield
+    bool yielded = false; ///< and has not blocked since
+    bool spins = false;   ///< it ran shortly between the last two yields
   };
 
   bool is_worker(const Peer &waker, uint32_t woken) const;
@@ -112,6 +114,7 @@ private:
   std::unordered_map<uint32_t, Work> work_;   ///< by thread: for its next wakeup
   Work wakeup_work_ = {};                     ///< for the current event
   std::vector<Spin> spins_;                   ///< by thread
+  std::vector<uint64_t> longest_spins_;       ///< by host, ns: as longest_spin() returns it
 };
 
 } // namespace ovnitrace

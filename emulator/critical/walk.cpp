@@ -79,12 +79,23 @@ void Walk::take() {
     return;
   }
   if (!nobody)
-    at_[slice.thread] = slice;
+    take_slice(slice);
   if (slice.cpu == kNone || (!nobody && slice.state != ThreadState::Running))
     return;
   if (slice.cpu >= held_.size())
     held_.resize(slice.cpu + 1);
   held_[slice.cpu] = {nobody ? slice.next : Peer{.thread = slice.thread}, slice.start, slice.end};
+}
+
+/// Takes a slice of a thread. It is part of a spin if the slice after it is, and if the spin did
+/// not start later.
+void Walk::take_slice(const HistoryRecord &slice) {
+  HistoryRecord &at = at_[slice.thread];
+  const bool within = at.thread != kNone && at.spins && at.since <= slice.start;
+  const uint64_t since = within ? at.since : slice.since;
+  at = slice;
+  at.spins |= within;
+  at.since = since;
 }
 
 void Walk::show_progress() const {

@@ -41,6 +41,7 @@ private:
   };
 
   void take();
+  void take_slice(const HistoryRecord &slice);
   void show_progress() const;
   void take_back_to(uint64_t time);
   void step();

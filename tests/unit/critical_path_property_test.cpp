@@ -165,6 +165,89 @@ TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
   EXPECT_GT(followed, 15 * plays) << "paths that lead through other threads";
 }
 
+/// A run of a thread, and the time until its next run.
+struct Turn {
+  uint64_t from, away, back; ///< ns
+  bool yields, blocks;       ///< neither: it is preempted
+  bool run_spins = false, wait_spins = false;
+};
+
+/// Returns random turns. The runs and waits from a yield to the wait after the next one spin if the
+/// thread does not block in between, and runs for less than 2 ms.
+std::vector<Turn> random_turns(std::mt19937 &random, uint64_t start) {
+  std::vector<Turn> turns;
+  while (turns.size() < 60) {
+    const uint64_t away = start + random() % (random() % 3 ? 1'200'000 : 3'000'000) + 1;
+    const unsigned end = random() % 8;
+    turns.push_back({start, away, away + random() % 1'000'000 + 1, end < 5, end == 7});
+    start = turns.back().back;
+  }
+  for (size_t first = 0; first < turns.size(); first++) {
+    uint64_t ran = 0;
+    size_t last = first;
+    do {
+      if (++last < turns.size())
+        ran += turns[last].away - turns[last].from;
+    } while (last < turns.size() && !turns[last].yields && !turns[last].blocks);
+    if (last == turns.size() || !turns[first].yields || !turns[last].yields || ran >= 2'000'000)
+      continue;
+    turns[first].wait_spins = true;
+    for (size_t n = first + 1; n <= last; n++)
+      turns[n].run_spins = turns[n].wait_spins = true;
+  }
+  return turns;
+}
+
+/// 22 always runs, so 11 can only spin for it. 33 runs when 11 does not.
+TEST(CriticalPath, HasTheOtherThreadExactlyWhileThePathsThreadSpins) {
+  constexpr uint64_t kStart = 1'000'000; // ns
+  for (unsigned seed = 1; seed <= test::cases(50); seed++) {
+    std::mt19937 random(seed);
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    Texts truth;
+    uint64_t since = kStart;
+    std::string last;
+    const auto say = [&](const std::string &what, const std::string &peer, uint64_t from) {
+      if (!last.empty() && last != what + "|" + peer) {
+        const size_t bar = last.find('|');
+        truth.push_back(
+            fmt::format("{} {}-{}{}", last.substr(0, bar), since, from, last.substr(bar + 1)));
+        since = from;
+      }
+      last = what + "|" + peer;
+    };
+    auto &cpu = trace.cpu(0).at(kStart - 50).id(1, 11, 11, "a").id(3, 33, 33, "c");
+    cpu.snapshot(1, 1, 0).snapshot(3, 5, 0).at(kStart).start();
+    uint64_t end = 0;
+    for (const Turn &turn : random_turns(random, kStart)) {
+      say(turn.run_spins ? "22 running" : "11 running", "", turn.from);
+      if (turn.blocks)
+        say("11 interrupt", "", turn.away);
+      else
+        say(turn.wait_spins ? "22 running" : "11 waiting", turn.wait_spins ? "" : " peer=33",
+            turn.away);
+      cpu.at(turn.away);
+      if (turn.blocks)
+        cpu.sleep(1, 33).dispatch(3).at(turn.back).activate(1, 0, FTRACE_WAKER_HARDIRQ);
+      else
+        cpu.epilogue(1, 33, turn.yields ? FTRACE_OFFCPU_YIELDED : FTRACE_OFFCPU_PREEMPTED)
+            .dispatch(3)
+            .at(turn.back);
+      cpu.epilogue(3, 11).dispatch(1);
+      end = turn.back;
+    }
+    say("11 running", "", end);
+    say("", "", end + 50);
+    cpu.at(end + 50).stop();
+    trace.cpu(1).at(kStart - 50).id(2, 22, 11, "b").snapshot(2, 1, 1).at(kStart).start();
+    trace.cpu(1).at(end + 50).stop();
+    trace.json(kHolders);
+    trace.write();
+    ASSERT_EQ(path_of(dir.path(), {11, {}}), truth) << "seed " << seed;
+  }
+}
+
 TEST(CriticalPath, HasNoGapWhateverTheTrace) {
   std::mt19937 random(7);
   for (unsigned n = 0; n < test::cases(200); n++) {
