@@ -34,7 +34,7 @@ std::string Endpoint::text() const {
 
 Endpoint parse_endpoint(const std::string &option, const std::string &text) {
   static const std::regex form(
-      R"((tcp|udp)://(?:\[([^\]]{1,255})\]|([^:\[\]]{1,255}))(?::(\d+))?)");
+      R"((tcp|udp)://(?:\[([^\]]{1,255})\]|([^:\[\]]{1,255}))(?::(\d{1,5}))?)");
   std::smatch part;
   Endpoint endpoint;
   const bool matches = std::regex_match(text, part, form);

@@ -11,6 +11,18 @@
 
 namespace ovnitrace::test {
 
+/// A tag with attributes that have no text, as std::regex needs stack for each character of it.
+inline std::string without_values(const std::string &tag) {
+  std::string shape;
+  bool inside = false;
+  for (const char c : tag) {
+    inside ^= c == '"';
+    if (!inside || c == '"' || c == '<')
+      shape += c;
+  }
+  return shape;
+}
+
 /// Whether tags are closed in order and no text or attribute has a bare & or <.
 inline bool is_well_formed(const std::string &xml) {
   std::vector<std::string> open;
@@ -26,12 +38,12 @@ inline bool is_well_formed(const std::string &xml) {
     if (end == xml.npos)
       return false;
     const std::string tag = xml.substr(at + 1, end - at - 1);
-    static const std::regex start(R"re([a-z]+( [a-zA-Z:-]+="[^"<]*")*/?)re");
+    static const std::regex start(R"re([a-z]+( [a-zA-Z:-]+="")*/?)re");
     if (tag[0] == '/') {
       if (open.empty() || open.back() != tag.substr(1))
         return false;
       open.pop_back();
-    } else if (!std::regex_match(tag, start)) {
+    } else if (!std::regex_match(without_values(tag), start)) {
       return false;
     } else if (tag.back() != '/') {
       open.push_back(tag.substr(0, tag.find(' ')));
