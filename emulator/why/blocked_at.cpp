@@ -14,8 +14,21 @@ namespace ovnitrace {
 
 namespace {
 
-bool is_of_c_library(const StackTable &stacks, const StackFrame &frame) {
-  return frame.file != kNone && is_c_library(stacks.file(frame.file).path);
+/// Libraries in which programs of OpenMP and MPI wait for their own threads and processes. The
+/// table has the starts of their names.
+constexpr std::array<std::string_view, 10> kRuntimes = {
+    "libgomp.", "libomp.",     "libiomp5.", "libmpi",  "libopen-pal",
+    "libprrte", "libopen-rte", "libpmix.",  "libucp.", "libucs."};
+
+/// Returns whether programs wait in this library, whatever they wait for.
+bool is_of_library(const StackTable &stacks, const StackFrame &frame) {
+  if (frame.file == kNone)
+    return false;
+  const std::string_view path = stacks.file(frame.file).path;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return is_c_library(path) ||
+         std::any_of(kRuntimes.begin(), kRuntimes.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
 }
 
 bool is_of_scheduler(const StackFrame &frame) {
@@ -34,7 +47,7 @@ std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, s
     const StackFrame &frame = stacks.frame(frames[n]);
     if (frame.missing)
       break; // the innermost function of the program may be there
-    size_t &first = frame.kernel ? kernel : is_of_c_library(stacks, frame) ? library : program;
+    size_t &first = frame.kernel ? kernel : is_of_library(stacks, frame) ? library : program;
     if (first == frames.size() && !(frame.kernel && is_of_scheduler(frame)))
       first = n;
   }

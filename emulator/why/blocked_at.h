@@ -14,9 +14,9 @@ namespace ovnitrace {
 
 /// Returns the innermost function of the program on a stack with its source line: "worker_loop
 /// app.c:42", and then its callers, `depth` elements at most. One of them may be "[frames
-/// missing]". Skips functions of the C library, which are between every program and the kernel. If
-/// the stack has no part of the program, the first is the innermost function of the kernel outside
-/// the scheduler. Empty if the stack does not exist.
+/// missing]". Skips functions of the C library, which are between every program and the kernel, and
+/// of the libraries of OpenMP and MPI. If the stack has no part of the program, the first is the
+/// innermost function of the kernel outside the scheduler. Empty if the stack does not exist.
 std::vector<std::string> blocked_at(const StackTable &stacks, uint32_t number, size_t depth);
 
 /// The name of a block in no system call, but in a page fault.

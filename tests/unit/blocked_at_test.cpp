@@ -11,7 +11,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1,
-  "stack_files": [{"path": "/usr/lib/libc.so.6"}, {"path": "/opt/libc++.so"}],
+  "stack_files": [{"path": "/usr/lib/libc.so.6"}, {"path": "/opt/libc++.so"},
+                  {"path": "/usr/lib/libgomp.so.1.0.0"}],
   "stack_frames": [
     {"kernel": true, "function": "schedule"},
     {"kernel": true, "function": "io_schedule_timeout"},
@@ -21,10 +22,12 @@ constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1,
     {"file": 0, "function": "std_wait", "offset": 2},
     {"file": 1, "function": "pool", "offset": 3, "source": "/src/pool.cpp", "line": 40},
     {"file": 1, "function": "main", "offset": 4},
-    {"file": 1, "function": "schedule", "offset": 5}, {"missing": true}],
+    {"file": 1, "function": "schedule", "offset": 5}, {"missing": true},
+    {"file": 2, "offset": 127010}],
   "stacks": [{"kernel": [0, 1, 2, 3], "user": [4, 5, 6, 7]}, {"kernel": [0, 2, 3], "user": [4, 5]},
              {"kernel": [0, 1, 2, 3]}, {"kernel": [0, 1]}, {"user": [8, 7]},
-             {"user": [4, 9, 7]}]})json";
+             {"user": [4, 9, 7]},
+             {"kernel": [0, 2, 3], "user": [10, 6, 7]}, {"kernel": [0, 2], "user": [10, 4]}]})json";
 
 using FunctionNames = std::vector<std::string>;
 
@@ -63,10 +66,15 @@ TEST_F(BlockedAt, TheFunctionIsFollowedByAsManyCallersAsAskedFor) {
       << "it need not have been called by main";
 }
 
+TEST_F(BlockedAt, IsNotInALibraryOfOpenMpOrMpiIfAFunctionOfTheProgramIsKnown) {
+  EXPECT_EQ(blocked_at(stacks_, 7, 1), FunctionNames{"pool pool.cpp:40"});
+  EXPECT_EQ(blocked_at(stacks_, 8, 1), FunctionNames{"libgomp.so.1.0.0+0x1f022"}) << "a worker";
+}
+
 TEST_F(BlockedAt, NoStackIsNowhere) {
   EXPECT_EQ(blocked_at(stacks_, 0, 1), FunctionNames());
-  EXPECT_EQ(blocked_at(stacks_, 7, 1), FunctionNames());
-  EXPECT_TRUE(functions_of(stacks_, 7).empty());
+  EXPECT_EQ(blocked_at(stacks_, 9, 1), FunctionNames());
+  EXPECT_TRUE(functions_of(stacks_, 9).empty());
 }
 
 TEST_F(BlockedAt, FunctionsAreFromTheInnermostOutward) {
