@@ -3,6 +3,7 @@
 
 #include "emulator/base/cores.h"
 #include "emulator/base/error.h"
+#include "emulator/input/chosen_cpus.h"
 #include "emulator/input/file_scan.h"
 #include "emulator/input/tick_clock.h"
 
@@ -42,6 +43,7 @@ HostInfo described(const HostInput &host) {
                      .idle_states = info.idle_states,
                      .all_threads = info.all_threads,
                      .cpu_holders = info.cpu_holders,
+                     .sees_idle = has_family(info, "power") && !chose_cpus(info),
                      .machine = info.machine,
                      .devices = info.devices,
                      .sees_refills = info.sees_refills,

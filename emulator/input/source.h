@@ -103,6 +103,7 @@ struct HostInfo {
   bool all_threads = false; ///< every transition of every thread of the host was captured
   /// Otherwise: EXT_holder says who has a CPU while a traced thread waits for it.
   bool cpu_holders = false;
+  bool sees_idle = false;               ///< idle states of all CPUs were captured
   std::string machine = {};             ///< architecture, as uname names it; empty: not known
   std::vector<DeviceName> devices = {}; ///< that woke threads
   /// FTrace_EXT_refill says when throttled threads may run again.

@@ -2,6 +2,7 @@
 // Parses trace.json. A file of its own, as the JSON parser is slow to compile.
 #include "emulator/input/trace_info.h"
 #include "emulator/base/bounded_json.h"
+#include "emulator/base/comma_list.h"
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
@@ -303,6 +304,13 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   else
     info.cpus = uint32_t(cpus);
   return info;
+}
+
+bool has_family(const TraceInfo &info, std::string_view family) {
+  std::string list = info.families; // "sched, user, power"
+  std::erase(list, ' ');
+  const std::vector<std::string> families = comma_list(list);
+  return std::find(families.begin(), families.end(), family) != families.end();
 }
 
 std::string buffer_option(const TraceInfo &info) {

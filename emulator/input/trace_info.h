@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,9 @@ inline size_t cpu_count(const TraceInfo &info, const Catalog &catalog) {
   return info.topology.empty() || catalog.hosts.size() > 1 ? catalog.cpus.size()
                                                            : info.topology.size();
 }
+
+/// Returns whether events of a family were asked for. False too if the trace does not say so.
+bool has_family(const TraceInfo &info, std::string_view family);
 
 /// Returns the kind of the buffer as --buffer has it, for example last:64M; trace.json has the
 /// names of S.Ha.R.K. and bytes. Empty if it is not known.

@@ -46,10 +46,20 @@ void IdleWatch::on_event(const Event &event, const System &system) {
     move_wait(event.thread, system.find_cpu(thread.host, event.par2));
 }
 
+/// Notes that a CPU is busy. Each later idle state is an event.
+void IdleWatch::see(uint32_t cpu, uint32_t host) {
+  if (!std::exchange(cpus_[cpu].seen, true) && --unseen_[host] == 0)
+    says_idle_[host] = true;
+}
+
 void IdleWatch::take_idle(const Event &event, const System &system) {
-  const bool all = system.catalog().hosts[system.cpus()[event.cpu].host].all_threads;
+  const uint32_t host = system.cpus()[event.cpu].host;
+  const bool all = system.catalog().hosts[host].all_threads;
   switch (event.kind) {
+  case FTrace_EXT_steal: // of a timer interrupt: a CPU that it wakes has an idle_end next
+    return see(event.cpu, host);
   case FTrace_EVT_task_dispatch:
+    see(event.cpu, host);
     return set_idle(event.cpu, false);
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
@@ -58,7 +68,7 @@ void IdleWatch::take_idle(const Event &event, const System &system) {
     return set_idle(event.cpu, all);
   case FTrace_EXT_idle_start:
   case FTrace_EXT_idle_end:
-    says_idle_[system.cpus()[event.cpu].host] = true;
+    says_idle_[host] = true;
     if (!all)
       set_idle(event.cpu, event.kind == FTrace_EXT_idle_start);
   }
@@ -109,6 +119,9 @@ void IdleWatch::prepare(const System &system) {
     std::vector<uint64_t> cpus(words());
     for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++)
       cpus[cpu / 64] |= uint64_t(system.cpus()[cpu].host == host) << cpu % 64;
+    const auto count =
+        uint32_t(std::ranges::count(system.cpus(), host, [](const auto &cpu) { return cpu.host; }));
+    unseen_.push_back(count + !system.catalog().hosts[host].sees_idle);
     all_cpus_.push_back(use_mask(std::move(cpus)));
     says_idle_.push_back(system.catalog().hosts[host].all_threads);
   }
@@ -175,6 +188,15 @@ uint64_t IdleWatch::idle_here(const Affinity &thread, uint64_t until) const {
   if (here == kNone || !has(masks_[thread.mask].cpus, here))
     return 0;
   return cpus_[here].idle.at(until) - thread.wait.here_idle;
+}
+
+bool IdleWatch::add_allowed(uint32_t thread, std::vector<uint8_t> &cpus) const {
+  if (thread >= threads_.size() || threads_[thread].mask == kNone)
+    return false;
+  cpus.resize(cpus_.size());
+  for (uint32_t cpu = 0; cpu < cpus_.size(); cpu++)
+    cpus[cpu] |= has(masks_[threads_[thread].mask].cpus, cpu);
+  return true;
 }
 
 void IdleWatch::take_affinity(const Event &event, const System &system) {

@@ -31,8 +31,9 @@ struct IdleElsewhere {
 ///
 /// A CPU is idle from when a thread leaves it without a successor until the next dispatch. That is
 /// seen if every thread was captured (HostInfo::all_threads). Otherwise a CPU is idle while it is
-/// in an idle state (family power). A CPU is not taken to be idle before the first such event, and
-/// in a blackout. Therefore the time may be too short, never too long.
+/// in an idle state (family power). That is known from the first such event on, or once something
+/// shows that each CPU of the host was busy. A CPU is not taken to be idle before, and in a
+/// blackout. Therefore the time may be too short, never too long.
 ///
 /// The answer is not known in these cases:
 /// - the trace does not say which CPUs the thread may use, or that changed during the wait;
@@ -51,6 +52,9 @@ public:
 
   /// Takes an event before the replay handles it, as SliceSink::on_event() does.
   void on_event(const Event &event, const System &system);
+  /// Adds the CPUs that a thread may use now, by index into System::cpus(). Returns whether they
+  /// are known.
+  bool add_allowed(uint32_t thread, std::vector<uint8_t> &cpus) const;
   /// Returns the answer for a Cooling or Warming slice, when it is handed over.
   IdleElsewhere of(const Slice &slice);
 
@@ -97,10 +101,12 @@ private:
   struct Cpu {
     Counter idle;
     std::vector<uint32_t> masks; ///< with this CPU
+    bool seen = false;           ///< it was busy
   };
 
   size_t words() const { return (cpus_.size() + 63) / 64; } ///< of a mask
   void prepare(const System &system);
+  void see(uint32_t cpu, uint32_t host);
   void take_idle(const Event &event, const System &system);
   void set_idle(uint32_t cpu, bool idle);
   void count(Mask &mask, uint32_t cpu, bool idle);
@@ -120,6 +126,7 @@ private:
   size_t most_masks_ = SIZE_MAX;   ///< the masks of hosts always fit
   uint64_t now_ = 0;               ///< ns: time of the last event
   std::vector<uint8_t> says_idle_; ///< by host: whether something says when its CPUs are idle
+  std::vector<uint32_t> unseen_;   ///< by host: CPUs; one more if its idle states are not captured
   std::vector<uint32_t> all_cpus_; ///< by host: its mask of all CPUs
   std::vector<Cpu> cpus_;
   std::vector<Affinity> threads_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/base/comma_list.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/input/chosen_cpus.h"
@@ -19,6 +18,7 @@
 #include "emulator/why/why_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -105,10 +105,7 @@ std::string idle_lines(const WhyInput &input) {
 
 /// Returns whether the capture left out a family of events, as far as the trace says.
 bool lacks(const TraceInfo &info, const char *family) {
-  std::string list = info.families; // "sched, user, power"
-  std::erase(list, ' ');
-  const std::vector<std::string> families = comma_list(list);
-  return !list.empty() && std::find(families.begin(), families.end(), family) == families.end();
+  return !info.families.empty() && !has_family(info, family);
 }
 
 /// Names the options of the capture that would say more about what was long.
@@ -132,8 +129,13 @@ std::string option_lines(const WhyInput &input) {
                         : some_cpus                  ? "all CPUs, with -a or --filter +power"
                         : input.info.filters.empty() ? "with -a or --filter +power"
                                                      : "with --filter +power");
-  if (lacks(input.info, "irq") && is_long(by_interrupts, sum.blocked))
-    text += "Not known: which interrupts woke threads. Record with --filter +irq.\n";
+  std::vector<std::string> families;
+  for (const char *family : {"timer", "irq"})
+    if (lacks(input.info, family))
+      families.emplace_back(family);
+  if (!families.empty() && is_long(by_interrupts, sum.blocked))
+    text += fmt::format("Not known: which interrupts woke threads. Record with --filter +{}.\n",
+                        fmt::join(families, ","));
   return text.empty() ? text : '\n' + text;
 }
 

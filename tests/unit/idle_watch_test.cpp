@@ -106,6 +106,21 @@ TEST_F(IdleWatchTest, CountsTheTimeInWhichAnotherAllowedCpuWasIdle) {
       << "50 before CPU 1 is taken, and 20 after it";
 }
 
+/// A CPU that is never idle has no event of an idle state.
+TEST_F(IdleWatchTest, WithTheFamilyPowerACpuIsKnownOnceItWasBusy) {
+  trace.json(R"({"version": 1, "options": {"families": "sched, user, power"}})");
+  may_use(1, 0, 0b111);
+  at(0, 10).dispatch(1);
+  at(1, 20).dispatch(2);
+  at(0, 30).epilogue(1, 99).at(1040).dispatch(1);
+  at(2, 50).record(FTrace_EXT_steal, 0, 0);
+  at(0, 100).epilogue(1, 99).at(1200).dispatch(1);
+  at(2, 250).record(FTrace_EXT_idle_start, 0, 0);
+  at(0, 300).epilogue(1, 99).at(1400).dispatch(1);
+  EXPECT_EQ(waits(500),
+            (Texts{"11 30-40 unknown", "11 100-200", "11 300-400 100 ns, 100 ns on 2"}));
+}
+
 TEST_F(IdleWatchTest, CountsCpusOutsideTheAffinitySeparately) {
   may_use(1, 0, 0b101);
   at(1, 10).dispatch(2).at(1020).sleep(2);

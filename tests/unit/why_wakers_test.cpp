@@ -258,7 +258,8 @@ TEST_F(WhyWakers, ABlockInAPageFaultIsNamedIfItsStackShowsIt) {
 TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
   constexpr const char *kIdle = "Not known: whether a CPU was idle while threads waited. ";
   constexpr const char *kInterrupt = "Not known: which interrupts woke threads. ";
-  for (const std::string families : {"sched", "sched,irq,power", "sched, user, power, irq", ""}) {
+  for (const std::string families :
+       {"sched", "sched,irq,power", "sched, user, power, irq, timer", ""}) {
     trace = test::TraceBuilder(dir.path());
     trace.json(R"({"version": 1, "machine": "x86_64", "options": {"families": ")" + families +
                "\"}}");
@@ -269,7 +270,13 @@ TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
     explain_all();
     const std::string text = why_text(input());
     EXPECT_EQ(text.find(kIdle) != text.npos, families == "sched") << text;
-    EXPECT_EQ(text.find(kInterrupt) != text.npos, families == "sched") << text;
+    const size_t interrupt = text.find(kInterrupt);
+    EXPECT_EQ(
+        interrupt == text.npos ? ""
+                               : text.substr(interrupt, text.find('\n', interrupt) - interrupt),
+        families == "sched" ? kInterrupt + std::string("Record with --filter +timer,irq.")
+        : families == "sched,irq,power" ? kInterrupt + std::string("Record with --filter +timer.")
+                                        : "");
     EXPECT_EQ(text.find("Record with -a or --filter +power.") != text.npos, families == "sched");
     info.filters = {"--cpu 0"};
     const std::string filtered = why_text(input());
