@@ -7,31 +7,15 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 #include <utility>
 
 namespace ovnitrace {
 
-namespace {
-
-/// Returns the longest run between two yields of a spinning thread, by the CPUs of its host. The
-/// kernel may let sched_yield() return to its caller for a slice, even if another thread wants the
-/// CPU. By default, slices are 0.75 ms and grow with the CPUs in these steps.
-uint64_t longest_spin(uint64_t cpus) {
-  constexpr uint64_t kStep = 1'000'000, kLastStep = 8; // ns, CPUs
-  return kStep * uint64_t(std::bit_width(std::clamp<uint64_t>(cpus, 1, kLastStep)));
-}
-
-} // namespace
-
 HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
                                  std::vector<uint8_t> kept)
     : catalog_(catalog), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
-      ended_(catalog.threads.size(), UINT64_MAX), spins_(catalog.threads.size()) {
-  for (uint32_t host = 0; host < catalog.hosts.size(); host++)
-    longest_spins_.push_back(longest_spin(uint64_t(
-        std::ranges::count(catalog.cpus, host, [](const CpuInfo &cpu) { return cpu.host; }))));
+      ended_(catalog.threads.size(), UINT64_MAX), spins_(catalog) {
   if (!query.section)
     return;
   for (size_t n = 0; query.tid && n < kept.size(); n++)
@@ -40,7 +24,7 @@ HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
 }
 
 void HistoryRecorder::on_event(const Event &event, const System &system) {
-  wakeup_.thread = kNone;
+  wakeup_.thread = yields_ = kNone;
   served_.event(event);
   if (sections_)
     sections_->on_event(event, system);
@@ -54,6 +38,10 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
       work_.erase(work);
     }
     wakeup_device_ = served_.device(event);
+    return;
+  case FTrace_EVT_task_epilogue:
+    if (event.reason() == FTRACE_OFFCPU_YIELDED)
+      yields_ = event.thread;
     return;
   case FTrace_EXT_work:
     work_[event.thread] = {false, event.named(), 0};
@@ -132,7 +120,10 @@ void HistoryRecorder::on_slice(const Slice &slice) {
       record.since = wakeup_work_.queued;
     }
   }
-  note_spin(record, slice.length());
+  if (slice.reason == FTRACE_OFFCPU_YIELDED && spins_.spins(slice.thread)) {
+    record.spins = true;
+    record.since = spins_.since(slice.thread);
+  }
   slices_.append(record);
   if (slice.state == ThreadState::Running && slice.cpu < left_.size() && left_[slice.cpu].is &&
       left_[slice.cpu].since == slice.end && slice.next.thread == kNone && says_holders(slice.cpu))
@@ -148,31 +139,6 @@ bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   const PeerName *name =
       waker.tid == kNone ? nullptr : find_peer(host.peers, waker.tid, wakeup_.time);
   return name && name->name.starts_with(kWorker);
-}
-
-/// Marks the ends of spins. A spin lasts from a yield to the wait after a later one, if the thread
-/// runs only shortly between two yields, and does not block. Walk marks what is within it.
-void HistoryRecorder::note_spin(HistoryRecord &record, uint64_t length) {
-  Spin &spin = spins_[record.thread];
-  const bool yields = record.reason == FTRACE_OFFCPU_YIELDED;
-  if (record.state == ThreadState::Running) {
-    spin.ran += length;
-    if (!yields)
-      return;
-    spin.spins = spin.yielded && spin.ran < longest_spins_[catalog_.threads[record.thread].host];
-    if (!spin.spins)
-      spin.since = record.end;
-    spin.yielded = true;
-    spin.ran = 0;
-  } else if (record.state != ThreadState::Cooling) {
-    spin = {};
-    return;
-  } else if (!yields) {
-    return;
-  }
-  record.spins = spin.spins;
-  if (record.spins)
-    record.since = spin.since;
 }
 
 std::vector<uint32_t> HistoryRecorder::by_running(const std::vector<uint8_t> &kept) const {
@@ -196,6 +162,7 @@ uint32_t HistoryRecorder::longest_running(const std::vector<uint8_t> &kept) cons
 }
 
 void HistoryRecorder::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
+  spins_.change(thread, change, time, thread == yields_);
   if (change.from == change.to && is_waiting(change.to) && change.cpu != change.old_cpu)
     note_move(thread, change, time);
   if (is_waiting(change.from) && change.old_cpu == kNone && change.to == ThreadState::Running)

@@ -5,6 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/critical/path.h"
 #include "emulator/slices/long_sections.h"
+#include "emulator/slices/spin_watch.h"
 
 #include <optional>
 #include <unordered_map>
@@ -79,15 +80,8 @@ private:
     Peer queuer = {};
     uint64_t queued = 0; ///< ns
   };
-  struct Spin {
-    uint64_t since = 0;   ///< ns: its first yield
-    uint64_t ran = 0;     ///< ns, since the last yield
-    bool yielded = false; ///< and has not blocked since
-    bool spins = false;   ///< it ran shortly between the last two yields
-  };
 
   bool is_worker(const Peer &waker, uint32_t woken) const;
-  void note_spin(HistoryRecord &record, uint64_t length);
   void note_move(uint32_t thread, const StateChange &change, uint64_t time);
   void leave(uint32_t cpu, uint64_t time);
   void end_left(uint32_t cpu, uint64_t time);
@@ -113,8 +107,8 @@ private:
   std::vector<uint64_t> ended_;               ///< by thread, ns; UINT64_MAX: not ended
   std::unordered_map<uint32_t, Work> work_;   ///< by thread: for its next wakeup
   Work wakeup_work_ = {};                     ///< for the current event
-  std::vector<Spin> spins_;                   ///< by thread
-  std::vector<uint64_t> longest_spins_;       ///< by host, ns: as longest_spin() returns it
+  SpinWatch spins_;
+  uint32_t yields_ = kNone; ///< the thread that the current event is a yield of
 };
 
 } // namespace ovnitrace

@@ -16,17 +16,37 @@ uint64_t where(bool holds, uint64_t ns) {
   return holds ? ns : 0;
 }
 
+/// Returns a time of all threads together: "2.170 s (sum of 4 threads)".
+std::string sum_text(const AdviceFacts &facts, uint64_t ns) {
+  const std::string text = human_duration(ns);
+  return facts.threads > 1 ? fmt::format("{} (sum of {} threads)", text, human_count(facts.threads))
+                           : text;
+}
+
+/// Returns what to try if more threads want a CPU than may use one.
+std::string fewer_text(const AdviceFacts &facts) {
+  const bool pinned = facts.cpus < facts.all_cpus;
+  const std::string cpus =
+      pinned            ? fmt::format("they may use {} of {} CPUs", facts.cpus, facts.all_cpus)
+      : facts.cpus == 1 ? "there is 1"
+                        : fmt::format("there are {}", facts.cpus);
+  return fmt::format("Try fewer {}{}: {:.1f} of them wanted a CPU at a time, and {}.",
+                     facts.single_threaded ? "processes at a time" : "threads",
+                     pinned ? ", or a wider affinity (taskset, OMP_PROC_BIND)" : "",
+                     double(facts.wanted()) / double(facts.length), cpus);
+}
+
 constexpr AdviceRule kRules[] = {
     {"quota", [](const AdviceFacts &facts) { return facts.throttled; },
      [](const AdviceFacts &facts) {
        return fmt::format("Try a larger CPU quota (cpu.max): its cgroup had none left for {}.",
-                          human_duration(facts.throttled));
+                          sum_text(facts, facts.throttled));
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
      [](const AdviceFacts &facts) {
        return fmt::format("Try a wider affinity (taskset, OMP_PROC_BIND): for {} of its waiting, "
                           "CPUs were idle, but none that its threads may use.",
-                          human_duration(facts.idle_forbidden));
+                          sum_text(facts, facts.idle_forbidden));
      }},
     {"preempted holder",
      [](const AdviceFacts &facts) {
@@ -45,12 +65,7 @@ constexpr AdviceRule kRules[] = {
            facts.cpus && facts.wanted() / 11 * 10 >= facts.length * facts.cpus;
        return where(too_many && facts.behind_own * 2 >= facts.waiting, facts.behind_own);
      },
-     [](const AdviceFacts &facts) {
-       return fmt::format("Try fewer {}: {:.1f} of them wanted a CPU at a time, and there {} {}.",
-                          facts.single_threaded ? "processes at a time" : "threads",
-                          double(facts.wanted()) / double(facts.length),
-                          facts.cpus == 1 ? "is" : "are", facts.cpus);
-     }},
+     fewer_text},
     {"other program",
      [](const AdviceFacts &facts) {
        return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
@@ -58,7 +73,7 @@ constexpr AdviceRule kRules[] = {
      [](const AdviceFacts &facts) {
        return fmt::format(
            "{} waited {} behind {}. Try to move that program to other CPUs (taskset), or to {}.",
-           facts.name, human_duration(facts.behind_other), facts.other,
+           facts.name, sum_text(facts, facts.behind_other), facts.other,
            facts.other_real_time
                ? "remove its real-time priority (chrt --all-tasks --other -p 0 PID)"
                : "give it a smaller share (nice, or the weight of its cgroup)");
@@ -70,7 +85,7 @@ constexpr AdviceRule kRules[] = {
      [](const AdviceFacts &facts) {
        return fmt::format("Try `{} --critical-path`: its threads waited {} for each other, and the "
                           "critical path shows for which.",
-                          facts.command, human_duration(facts.woken_by_own));
+                          facts.command, sum_text(facts, facts.woken_by_own));
      },
      true},
 };

@@ -16,20 +16,22 @@ struct AdviceFacts {
   std::string command = "ovnitrace why"; ///< that explains the same, for the advice
   uint64_t length = 0;                   ///< of the range, without time that was not recorded
   size_t cpus = 0;                       ///< that could run it; 0: not known
-  bool single_threaded = false;          ///< several processes of one thread each
-  uint64_t running = 0, waiting = 0;     ///< waiting for a CPU
-  uint64_t throttled = 0;                ///< of `waiting`: the cgroup had no CPU quota left
-  uint64_t behind_own = 0;               ///< of `waiting`: a thread of the program ran there
-  uint64_t behind_other = 0;             ///< of `waiting`: `other` ran there
-  std::string other = {};        ///< the program that held CPUs longest, other than this one
-  bool other_real_time = false;  ///< it ran mostly with a real-time priority
-  uint64_t idle_forbidden = 0;   ///< of `waiting`: only CPUs that it may not use were idle
-  uint64_t blocked = 0;          ///< for whatever reason
-  uint64_t woken_by_own = 0;     ///< of `blocked`: a thread of the program ended it
-  uint64_t woken_by_threads = 0; ///< blocked in a futex until a traced thread made the wakeup
-  uint64_t behind_preempted = 0; ///< of that: time in which the later waker was preempted
-  std::string preempted = {};    ///< the waker that was preempted longest in that time
-  uint64_t preempted_ns = 0;     ///< how long it was, while at least one thread was blocked
+  size_t all_cpus = 0;                   ///< of the host
+  size_t threads = 1;
+  bool single_threaded = false;      ///< several processes of one thread each
+  uint64_t running = 0, waiting = 0; ///< waiting for a CPU
+  uint64_t throttled = 0;            ///< of `waiting`: the cgroup had no CPU quota left
+  uint64_t behind_own = 0;           ///< of `waiting`: a thread of the program ran there
+  uint64_t behind_other = 0;         ///< of `waiting`: `other` ran there
+  std::string other = {};            ///< the program that held CPUs longest, other than this one
+  bool other_real_time = false;      ///< it ran mostly with a real-time priority
+  uint64_t idle_forbidden = 0;       ///< of `waiting`: only CPUs that it may not use were idle
+  uint64_t blocked = 0;              ///< for whatever reason
+  uint64_t woken_by_own = 0;         ///< of `blocked`: a thread of the program ended it
+  uint64_t woken_by_threads = 0;     ///< blocked in a futex until a traced thread made the wakeup
+  uint64_t behind_preempted = 0;     ///< of that: time in which the later waker was preempted
+  std::string preempted = {};        ///< the waker that was preempted longest in that time
+  uint64_t preempted_ns = 0;         ///< how long it was, while at least one thread was blocked
 
   uint64_t wanted() const { return running + waiting; } ///< wanted a CPU
 };

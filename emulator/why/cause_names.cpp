@@ -56,6 +56,8 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
     return "after a preemption";
   case WaitKind::yield:
     return "after it yielded";
+  case WaitKind::spin:
+    return "spins in sched_yield";
   case WaitKind::throttling:
     return std::all_of(hosts.begin(), hosts.end(),
                        [](const HostInfo &host) { return host.sees_refills; })
@@ -70,7 +72,7 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
 }
 
 const char *wait_word(WaitKind kind) {
-  constexpr const char *words[kWaitKinds] = {"wakeup",     "preemption", "yield",
+  constexpr const char *words[kWaitKinds] = {"wakeup",     "preemption", "yield",  "spin",
                                              "throttling", "refill",     "unknown"};
   return words[size_t(kind)];
 }

@@ -29,12 +29,12 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
     : catalog_(catalog),
       stacks_(stacks), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
-      times_(catalog.threads.size()), served_(catalog.cpus.size()),
-      locks_(catalog.threads.size(), from_), preempted_(catalog.threads.size()),
-      shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
-      woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
-      gate_(catalog, std::move(programs)), last_idle_(catalog.threads.size()),
-      hit_(catalog, all_.range, all_.shown) {
+      times_(catalog.threads.size()), spins_(catalog), says_allowed_(catalog.threads.size()),
+      served_(catalog.cpus.size()), locks_(catalog.threads.size(), from_),
+      preempted_(catalog.threads.size()), shares_(catalog.threads.size(), all_.range),
+      open_(catalog.threads.size()), woken_(catalog.threads.size()),
+      unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
+      last_idle_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
   all_.real_time.resize(catalog.threads.size());
   all_.hit_time = hit_.time();
@@ -60,6 +60,8 @@ Culprit Explainer::waker_of(const Event &event) const {
 void Explainer::on_event(const Event &event, const System &system) {
   now_ = {};
   gate_.event(event);
+  if (event.kind == FTrace_EVT_task_end)
+    add_allowed(event.thread);
   idle_.on_event(event, system);
   served_.event(event);
   locks_.event(event);
@@ -130,11 +132,19 @@ void Explainer::refill(uint32_t thread, const Thread &now, uint64_t time) {
   holders_.change(thread, {now.state, now.state, now.cpu, now.cpu}, time, Culprit(), kind);
 }
 
+/// Returns the kind of a wait. REQUIRES: `spins_` has taken the change that started it.
+WaitKind Explainer::kind_of(uint32_t thread, ThreadState state, uint8_t reason) const {
+  const WaitKind kind = wait_kind(state, reason);
+  return kind == WaitKind::yield && spins_.has_spun(thread) ? WaitKind::spin : kind;
+}
+
 void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t time) {
   const bool leaves = thread == now_.leaves;
+  const uint8_t reason = leaves ? now_.reason : kNotKnown;
+  spins_.change(thread, change, time, reason == FTRACE_OFFCPU_YIELDED);
   WaitKind &kind = open_[thread].kind;
   if (change.from != change.to) // or else it is put on another CPU
-    kind = wait_kind(change.to, leaves ? now_.reason : kNotKnown);
+    kind = kind_of(thread, change.to, reason);
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
@@ -206,7 +216,7 @@ void Explainer::on_slice(const Slice &whole) {
 void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
-  const WaitKind kind = wait_kind(slice.state, slice.reason);
+  const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
   const bool over = slice.then == ThreadState::Running || kind == WaitKind::throttling;
   const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
@@ -224,7 +234,9 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
       wakes.late_max = std::max(wakes.late_max, slice.length());
     }
   }
-  if (idle.known) {
+  if (kind == WaitKind::spin) {
+    all_.threads[slice.thread].spinning += slice.length();
+  } else if (idle.known) {
     all_.threads[slice.thread].idle_known += slice.length();
     all_.threads[slice.thread].idle_elsewhere += idle.ns;
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
@@ -338,6 +350,12 @@ void Explainer::add_waits() {
   }
 }
 
+/// Adds the CPUs that a thread may use, when it ends or the range does.
+void Explainer::add_allowed(uint32_t thread) {
+  if (thread != kNone && all_.shown[thread])
+    says_allowed_[thread] |= idle_.add_allowed(thread, allowed_);
+}
+
 /// Adds the time up to `until`, in which at least one thread was seen.
 void Explainer::add_recorded(uint64_t until) {
   const uint64_t start = std::max(seen_since_, from_), end = std::min(until, all_.range.to);
@@ -354,6 +372,14 @@ Explanation Explainer::finish() {
   for (size_t t = 0; t < shares.size(); t++)
     all_.threads[t].latency_share = shares[t];
   all_.covered = shares_.covered();
+  bool says_allowed = true;
+  for (uint32_t t = 0; t < all_.threads.size(); t++)
+    if (all_.threads[t].running) {
+      add_allowed(t);
+      says_allowed &= says_allowed_[t] != 0;
+    }
+  if (says_allowed)
+    all_.allowed_cpus = size_t(std::ranges::count(allowed_, 1));
   add_waits();
   holders_.end_turns(all_.range.to);
   all_.blocks = blocks_.take();

@@ -6,6 +6,7 @@
 #include "emulator/slices/idle_watch.h"
 #include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
+#include "emulator/slices/spin_watch.h"
 #include "emulator/slices/start_gate.h"
 #include "emulator/why/cpu_holders.h"
 #include "emulator/why/explanation.h"
@@ -71,6 +72,7 @@ private:
   };
 
   Culprit waker_of(const Event &event) const;
+  WaitKind kind_of(uint32_t thread, ThreadState state, uint8_t reason) const;
   bool is_of_program(Culprit waker) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
@@ -80,6 +82,7 @@ private:
   void end_block(const Slice &slice);
   void add_waits();
   void add_recorded(uint64_t until);
+  void add_allowed(uint32_t thread);
 
   const Catalog &catalog_;
   const Stacks *stacks_;
@@ -88,6 +91,9 @@ private:
   CpuHolders holders_;
   WaitTimes times_;
   IdleWatch idle_;
+  SpinWatch spins_;
+  std::vector<uint8_t> allowed_;      ///< by CPU: whether threads might use it
+  std::vector<uint8_t> says_allowed_; ///< by thread: `allowed_` has its CPUs
   ServedInterrupts served_;
   LockWaits locks_;
   PreemptedWakers preempted_;

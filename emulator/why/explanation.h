@@ -86,8 +86,9 @@ inline constexpr size_t kUnknownWhys = 6; ///< without no_region
 /// The time of a thread in the range, ns.
 struct ThreadTime {
   uint64_t running = 0, waiting = 0, blocked = 0, unknown = 0;
-  uint64_t outside = 0; ///< outside the regions of --control: not recorded
-  uint64_t gate = 0;    ///< blocked until ovnitrace let the program run
+  uint64_t outside = 0;  ///< outside the regions of --control: not recorded
+  uint64_t spinning = 0; ///< of `waiting`: after a yield of a spinning thread, which loses nothing
+  uint64_t gate = 0;     ///< blocked until ovnitrace let the program run
   /// `idle_known`: the part of `waiting` for which it is known whether another CPU was idle.
   /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;
@@ -167,8 +168,10 @@ struct Explanation {
   /// WaitTimes).
   std::vector<WaitSum> waits = {};
   std::vector<BlockSum> blocks = {}; ///< by thread, then most time first
-  std::vector<WakeSum> wakes = {};   ///< most often first
-  std::vector<LockSum> locks = {};   ///< most time first
+  /// How many CPUs the shown threads that ran might use, by their last affinities; 0: not known.
+  size_t allowed_cpus = 0;
+  std::vector<WakeSum> wakes = {}; ///< most often first
+  std::vector<LockSum> locks = {}; ///< most time first
   PreemptedWakers::Sum preempted_wakers = {};
   /// Only waits that were seen whole, of all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};

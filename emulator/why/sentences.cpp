@@ -94,6 +94,7 @@ public:
       const ThreadTime &time = input.why.threads[thread];
       sum_.running += time.running;
       sum_.waiting += time.waiting;
+      sum_.spinning += time.spinning;
       sum_.blocked += time.blocked;
       sum_.unknown += time.unknown;
       sum_.outside += time.outside;
@@ -101,7 +102,7 @@ public:
   }
 
   std::string text() const {
-    return subject_.is_machine ? machine() : life() + ' ' + blocked() + asleep();
+    return subject_.is_machine ? machine() : life() + spins() + ' ' + blocked() + asleep();
   }
 
 private:
@@ -118,9 +119,9 @@ private:
         percent(sum_.running, all), human_duration(range.to - range.from));
     if (const Part most = by_name.largest(); most.ns)
       text += fmt::format(", longest with {} ({})", most.text, percent(most.ns, all));
-    if (!sum_.waiting)
+    if (!lost())
       return text + ". No thread waited for a CPU.";
-    return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(sum_.waiting),
+    return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(lost()),
                               largest_text(holders()));
   }
 
@@ -130,11 +131,21 @@ private:
     std::string text = fmt::format("{}{} ran for {} of {} {} and ", subject_.name, subject_.count,
                                    percent(sum_.running, sum_.life()), its(),
                                    sum_.outside ? "time in the regions of --control" : "life");
-    if (!sum_.waiting)
+    if (!lost())
       return text + "never waited for a CPU.";
-    const std::string share = percent(sum_.waiting, sum_.life());
+    const std::string share = percent(lost(), sum_.life());
     text += "waited " + share + " for a CPU";
     return share.starts_with("less") ? text + "." : text + ", " + largest_text(holders()) + ".";
+  }
+
+  /// Returns how long threads waited for a CPU that they could use. One that spins needed none.
+  uint64_t lost() const { return sum_.waiting - sum_.spinning; }
+  std::string spins() const {
+    return sum_.spinning < sum_.life() / 100 || !sum_.spinning
+               ? ""
+               : fmt::format(" {} in sched_yield: {} gave {} CPU up for another {}.",
+                             several_ ? "They spin" : "It spins", several_ ? "they" : "it", its(),
+                             percent(sum_.spinning, sum_.life()));
   }
 
   /// Returns who held the CPUs. With several programs, looks at each thread alone: one may wait
@@ -142,7 +153,7 @@ private:
   Parts holders() const {
     Parts parts;
     for (const WaitSum &sum : several_ ? input_.why.waits : input_.why.held)
-      if (!several_ || counts_[sum.thread])
+      if (sum.kind != WaitKind::spin && (!several_ || counts_[sum.thread]))
         parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
                                                    : holder(sum),
                   sum.ns);
@@ -290,7 +301,8 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
   std::map<std::string, uint64_t> real_time;
   std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
-    if (sum.kind == WaitKind::throttling) // whoever ran then, no CPU would have helped
+    // No CPU would have helped, whatever ran there.
+    if (sum.kind == WaitKind::throttling || sum.kind == WaitKind::spin)
       continue;
     const uint32_t host = catalog.threads[sum.thread].host;
     const bool traced = sum.holder.kind() == Culprit::Kind::thread;
@@ -318,20 +330,22 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   const Other other = largest_other(catalog, why);
   AdviceFacts facts{.name = name,
                     .length = why.recorded,
-                    .cpus = chose_cpus(info) ? 0 : cpu_count(info, catalog),
+                    .all_cpus = cpu_count(info, catalog),
                     .behind_other = other.part.ns,
                     .other = other.part.text,
                     .other_real_time = other.real_time,
                     .woken_by_threads = why.preempted_wakers.woken,
                     .behind_preempted = why.preempted_wakers.blocked,
                     .preempted_ns = why.preempted_wakers.most_preempted};
+  if (!chose_cpus(info))
+    facts.cpus = why.allowed_cpus ? std::min(why.allowed_cpus, facts.all_cpus) : facts.all_cpus;
   if (why.preempted_wakers.most != kNone)
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
-  const auto threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
-  facts.single_threaded = threads > 1 && count_processes(catalog, why.shown) == threads;
+  facts.threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
+  facts.single_threaded = facts.threads > 1 && count_processes(catalog, why.shown) == facts.threads;
   for (const ThreadTime &time : why.threads) {
     facts.running += time.running;
-    facts.waiting += time.waiting;
+    facts.waiting += time.waiting - time.spinning;
     facts.idle_forbidden += time.idle_forbidden;
     facts.blocked += time.blocked;
   }
@@ -341,7 +355,8 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)
       facts.throttled += sum.ns;
-    else if (sum.holder.kind() == Culprit::Kind::thread && why.shown[sum.holder.number()])
+    else if (sum.kind != WaitKind::spin && sum.holder.kind() == Culprit::Kind::thread &&
+             why.shown[sum.holder.number()])
       facts.behind_own += sum.ns;
   return facts;
 }

@@ -12,10 +12,19 @@
 namespace ovnitrace {
 
 /// What happened before a wait for a CPU.
-enum class WaitKind : uint8_t { wakeup, preemption, yield, throttling, refill, not_known };
-inline constexpr size_t kWaitKinds = 6;
+enum class WaitKind : uint8_t {
+  wakeup,
+  preemption,
+  yield,
+  spin, ///< a yield of a thread that has spun in sched_yield() before
+  throttling,
+  refill,
+  not_known
+};
+inline constexpr size_t kWaitKinds = 7;
 
-/// Returns the kind of a wait in `state`. `reason`: enum ftrace_offcpu_reason or kNotKnown.
+/// Returns the kind of a wait in `state`, never `spin`. `reason`: enum ftrace_offcpu_reason or
+/// kNotKnown.
 inline WaitKind wait_kind(ThreadState state, uint8_t reason) {
   if (state == ThreadState::Warming)
     return WaitKind::wakeup;

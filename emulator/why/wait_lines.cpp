@@ -38,6 +38,8 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
     return "preempted" + by;
   case WaitKind::yield:
     return "it yielded to" + (known ? " " + culprit_text(input, wait.by, wait.thread) : " others");
+  case WaitKind::spin:
+    return "it spins in sched_yield";
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
   case WaitKind::refill:

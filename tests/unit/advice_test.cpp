@@ -77,6 +77,43 @@ TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
   EXPECT_EQ(advice(facts), "") << "others had the CPUs for most of the waiting";
 }
 
+TEST(Advice, ThreadsThatMayNotUseAllCpusCanHaveMore) {
+  AdviceFacts facts = usual();
+  facts.running = 980 * kMs;
+  facts.waiting = facts.behind_own = 920 * kMs;
+  facts.cpus = 1;
+  facts.all_cpus = 2;
+  EXPECT_EQ(advice(facts),
+            "Try fewer threads, or a wider affinity (taskset, OMP_PROC_BIND): 1.9 of "
+            "them wanted a CPU at a time, and they may use 1 of 2 CPUs.");
+}
+
+TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
+  AdviceFacts facts = usual();
+  facts.threads = 4;
+  facts.throttled = 60 * kMs;
+  EXPECT_EQ(advice(facts),
+            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms "
+            "(sum of 4 threads).");
+  facts.idle_forbidden = 70 * kMs;
+  EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 70.00 ms (sum of 4 "
+                           "threads) of its waiting, CPUs were idle, but none that its threads may "
+                           "use.");
+  facts.behind_other = 150 * kMs;
+  facts.other = "xz (7)";
+  EXPECT_EQ(
+      advice(facts),
+      "app waited 150.0 ms (sum of 4 threads) behind xz (7). Try to move that program to other "
+      "CPUs (taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
+  facts = usual();
+  facts.threads = 4;
+  facts.blocked = facts.woken_by_own = 150 * kMs;
+  EXPECT_EQ(
+      advice(facts),
+      "Try `ovnitrace why --critical-path`: its threads waited 150.0 ms (sum of 4 threads) for "
+      "each other, and the critical path shows for which.");
+}
+
 TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   AdviceFacts facts = usual();
   facts.woken_by_threads = 400 * kMs;

@@ -274,9 +274,9 @@ TEST_F(Sentences, ProgramIsExplainedInATraceOfTheMachine) {
             0u)
       << answer().sentences;
   EXPECT_EQ(answer().advice,
-            "app waited 120.0 ms behind hog (90). Try to move that program to other "
-            "CPUs (taskset), or to give it a smaller share (nice, or the weight "
-            "of its cgroup).");
+            "app waited 120.0 ms (sum of 2 threads) behind hog (90). Try to move that program to "
+            "other CPUs (taskset), or to give it a smaller share (nice, or the weight of its "
+            "cgroup).");
 }
 
 TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {
@@ -285,6 +285,47 @@ TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {
   EXPECT_EQ(answer().sentences, "The CPU was busy for 100 % of 100.0 ms, longest with hog (60 %). "
                                 "Threads waited 160.0 ms for a CPU, mostly behind hog.");
   EXPECT_EQ(answer().advice, "") << "nobody owns all of its programs";
+}
+
+/// As of `taskset`: the first affinity is that of the launcher.
+TEST_F(Sentences, AffinitiesDecideHowManyThreadsAreTooMany) {
+  for (const uint32_t child : {0b1u, 0b10u}) {
+    trace = test::TraceBuilder(dir.path());
+    about(R"(, "cpus": 2, "cpu_holders": true)");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 11, 10, "w", 1);
+    cpu.record(FTrace_EXT_affinity, 1, 0b11).dispatch(1).record(FTrace_EXT_affinity, 1, 0b1);
+    cpu.at(1).record(FTrace_EXT_affinity, 2, child).activate_new(2, 10);
+    for (uint64_t at = 10 * kMs; at < 100 * kMs; at += 20 * kMs) {
+      cpu.at(at).epilogue(1, 11).dispatch(2);
+      cpu.at(at + 10 * kMs).epilogue(2, 10).dispatch(1);
+    }
+    cpu.at(110 * kMs).end(1, 11).dispatch(2).at(120 * kMs).stop();
+    trace.cpu(1).at(0).start().at(120 * kMs).stop();
+    EXPECT_EQ(answer().advice,
+              child == 0b1 ? "Try fewer threads, or a wider affinity (taskset, OMP_PROC_BIND): 1.9 "
+                             "of them wanted a CPU at a time, and they may use 1 of 2 CPUs."
+                           : "");
+  }
+}
+
+/// It yields to hog for 10 ms each time. hog preempts it once.
+TEST_F(Sentences, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
+  about(R"(, "cpu_holders": true)");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(15 * kMs);
+  cpu.epilogue(1, 90).at(20 * kMs).dispatch(1);
+  for (uint64_t at = 25 * kMs; at < 95 * kMs; at += 10 * kMs) {
+    cpu.at(at).epilogue(1, 90, FTRACE_OFFCPU_YIELDED);
+    cpu.at(at + 10 * kMs - 1000).dispatch(1); // it runs for 1 us
+  }
+  cpu.at(100 * kMs).end(1, 10).stop();
+  const Answer of = answer();
+  EXPECT_EQ(of.sentences,
+            "app (10) ran for 25 % of its life and waited 15 % for a CPU, nearly always behind "
+            "threads without a name. It spins in sched_yield: it gave its CPU up for another 60 %. "
+            "It was never blocked.");
+  EXPECT_EQ(of.advice,
+            "app (10) waited 15.00 ms behind thread 90. Try to move that program to other CPUs "
+            "(taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
 }
 
 TEST_F(Sentences, CpuNumbersWithGapsAreNoCpus) {
@@ -313,7 +354,8 @@ TEST_F(Sentences, AnUntracedHolderHasTheNameThatItHasOnItsHost) {
   const Answer of =
       answer_of(read_trace_info(dir.path(), sink), source->catalog(), explain(*source, {}));
   EXPECT_NE(of.sentences.find("mostly behind guilty"), std::string::npos) << of.sentences;
-  EXPECT_NE(of.advice.find("80.00 ms behind guilty (900)"), std::string::npos) << of.advice;
+  EXPECT_NE(of.advice.find("80.00 ms (sum of 2 threads) behind guilty (900)"), std::string::npos)
+      << of.advice;
 }
 
 TEST_F(Sentences, ASummaryAnswersForTheProgramAndSumsUpAllThreads) {

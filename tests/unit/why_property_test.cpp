@@ -87,13 +87,15 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bo
   return time;
 }
 
-/// `of_all`: of all threads together, as the naive ones of tid 0.
+/// Spins count as yields: the naive ones do not tell them apart. `of_all`: of all threads together,
+/// as the naive ones of tid 0.
 NaiveWaits waits_of(const Catalog &catalog, const std::vector<WaitSum> &sums, bool of_all) {
   NaiveWaits waits;
   for (const WaitSum &sum : sums) {
     const uint32_t tid = tid_of(catalog, sum.holder);
     const Culprit::Kind kind = sum.holder.kind();
-    waits[{of_all ? 0 : catalog.threads[sum.thread].tid, wait_word(sum.kind),
+    const WaitKind kind_of_wait = sum.kind == WaitKind::spin ? WaitKind::yield : sum.kind;
+    waits[{of_all ? 0 : catalog.threads[sum.thread].tid, wait_word(kind_of_wait),
            kind == Culprit::Kind::idle     ? "idle"
            : kind == Culprit::Kind::unseen ? "unseen"
            : tid == kNone                  ? "lost"
