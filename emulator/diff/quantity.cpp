@@ -14,8 +14,8 @@ namespace {
 using Kind = TimeCause::Kind;
 
 /// The words, by Kind.
-constexpr std::array kKinds = {"running", "preempted", "waiting",
-                               "blocked", "throttled", "unknown"};
+constexpr std::array kKinds = {"running",   "preempted", "waiting", "blocked",
+                               "throttled", "spinning",  "unknown"};
 static_assert(kKinds.size() == size_t(Kind::unknown) + 1, "each kind has a word");
 constexpr std::array<std::pair<std::string_view, double>, 3> kPercentiles = {
     {{"p50", 50}, {"p99", 99}, {"max", 100}}};

@@ -132,7 +132,7 @@ TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &na
     cause.culprit = "not known";
     break;
   case Cause::spins:
-    cause.call = "sched_yield, where it spins";
+    cause.kind = Kind::spinning;
     break;
   case Cause::ended:
   case Cause::unknown:
@@ -172,6 +172,10 @@ TimeCause cause_of(const WaitSum &sum, Namer &namer) {
   TimeCause cause{.group = namer.group(sum.thread), .kind = Kind::waiting};
   if (sum.kind == WaitKind::throttling) {
     cause.kind = Kind::throttled;
+    return cause;
+  }
+  if (sum.kind == WaitKind::spin) {
+    cause.kind = Kind::spinning;
     return cause;
   }
   if (sum.kind == WaitKind::preemption)

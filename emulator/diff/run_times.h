@@ -27,6 +27,7 @@ struct TimeCause {
     waiting,   ///< waited for a CPU after anything else
     blocked,
     throttled, ///< its cgroup had no CPU quota left
+    spinning,  ///< waited for something by yielding again and again
     unknown,   ///< the thread's state is not known
   };
   std::string group; ///< of the thread: Names::group()

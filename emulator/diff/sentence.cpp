@@ -68,6 +68,8 @@ std::string text_of(const TimeCause &cause, bool named, const Names &names) {
     return (cause.call.empty() ? "blocked" : "in " + cause.call) + woken_by(cause, names);
   case Kind::throttled:
     return "throttled";
+  case Kind::spinning:
+    return "spinning in sched_yield";
   case Kind::unknown:
     break;
   }

@@ -76,6 +76,8 @@ TEST_F(DiffReport, EachCauseHasItsWords) {
   EXPECT_EQ(said({block("read", 0, 7, "")}), "B is 7 ns slower: +7 ns in read.");
   EXPECT_EQ(said({{{.group = app, .kind = Kind::throttled}, {5, 9}}}),
             "B is 4 ns slower (+80.0 %): +4 ns throttled.");
+  EXPECT_EQ(said({{{.group = app, .kind = Kind::spinning}, {5, 9}}}),
+            "B is 4 ns slower (+80.0 %): +4 ns spinning in sched_yield.");
   EXPECT_EQ(said({{{.group = app, .kind = Kind::unknown}, {5, 9}}}),
             "B is 4 ns slower (+80.0 %): +4 ns not known.");
 }

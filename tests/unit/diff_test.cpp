@@ -96,6 +96,21 @@ TEST_F(Diff, WaitsAreDividedByPreemptionThrottlingAndWakeup) {
                                                               {Kind::waiting, {"idle", 4 * kMs}}}));
 }
 
+TEST_F(Diff, AThreadThatSpinsIsNotBlocked) {
+  add_a(trace([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 22, 22, "hog").dispatch(1);
+    for (uint64_t at = 1 * kMs; at < 10 * kMs; at += 2 * kMs) {
+      cpu.at(at).epilogue(1, 22, FTRACE_OFFCPU_YIELDED).dispatch(2);
+      cpu.at(at + 2 * kMs - 1000).epilogue(2, 11).dispatch(1);
+    }
+    cpu.at(11 * kMs).end(1, 11).stop();
+  }));
+  const TimeCause spins = {.group = runs.a[0].of, .kind = TimeCause::Kind::spinning};
+  EXPECT_EQ(cause_text(spins, runs.names), "spinning in sched_yield");
+  EXPECT_EQ(runs.a[0].path[spins], 10 * kMs - 1000);
+  EXPECT_EQ(runs.a[0].life[spins], 8 * kMs - 4000) << "without the first wait, and the runs";
+}
+
 TEST_F(Diff, TheFrequencyOfARunIsTheMeanOfAllCpus) {
   add_a(trace([](TraceBuilder &trace) {
     auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
