@@ -142,11 +142,19 @@ bool is_copy(const ChannelDef &def, TraceKind kind) {
   return kind == TraceKind::cpu && def.scope == Scope::thread;
 }
 
-/// Returns the label of value 0. On a CPU, 0 can also mean that no thread is running there.
-std::string label_of_none(const ChannelDef &def, TraceKind kind) {
-  if (!is_copy(def, kind))
-    return def.none;
-  return def.idle.empty() ? "Idle | " + def.none : def.idle;
+/// Returns the label of value 0. On a CPU, 0 can also mean that no thread of the trace is running
+/// there.
+std::string label_of_none(const System &system, const ChannelDef &def, TraceKind kind) {
+  constexpr std::string_view kIdle = "Idle";
+  std::string label = def.none;
+  if (is_copy(def, kind))
+    label = def.idle.empty() ? fmt::format("{} | {}", kIdle, def.none) : def.idle;
+  const auto &hosts = system.catalog().hosts;
+  const bool all = std::all_of(hosts.begin(), hosts.end(),
+                               [](const HostInfo &host) { return host.all_threads; });
+  if (kind == TraceKind::cpu && label.starts_with(kIdle) && !all)
+    label.replace(0, kIdle.size(), "No traced thread");
+  return label;
 }
 
 /// The most labelled values that get colours. More cannot be distinguished.
@@ -178,7 +186,7 @@ const ChannelDef *channel_in_trace(const System &system, ChannelId id, TraceKind
 
 PcfType pcf_type(const System &system, const ChannelDef &def, TraceKind kind) {
   Labels labels;
-  labels[0] = label_of_none(def, kind);
+  labels[0] = label_of_none(system, def, kind);
   kLabels[size_t(def.labels)](system, def, labels);
   if (is_copy(def, kind)) {
     labels.try_emplace(kStateBad, "Error: disabled in its thread");

@@ -37,7 +37,9 @@ struct ChannelDef {
   std::string name;          ///< one or two words; also the name of its cfg
   std::string label;         ///< of the PRV type
   std::string none = "None"; ///< label of the value 0
-  std::string idle = {}; ///< label of 0 in the copy on a CPU; empty: "Idle | " and the label above
+  /// Label of 0 in the copy on a CPU; empty: "Idle | " and the label above. "Idle" at its start
+  /// becomes "No traced thread" if not all threads were captured.
+  std::string idle = {};
   uint32_t thread_type = 0; ///< PRV type in thread.prv
   uint32_t cpu_type = 0;    ///< PRV type in cpu.prv
   Scope scope = Scope::thread;

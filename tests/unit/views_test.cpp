@@ -92,6 +92,16 @@ TEST_F(Labels, ZeroHasOneInEveryView) {
   EXPECT_EQ(zero("interrupt", TraceKind::cpu), "No interrupt");
 }
 
+TEST_F(Labels, ACpuIsIdleOnlyIfAllThreadsWereCaptured) {
+  catalog_.hosts = {{.name = "a", .all_threads = true}, {.name = "b"}};
+  for (const char *name : {"pid", "tid", "process", "running threads"})
+    EXPECT_EQ(zero(name, TraceKind::cpu), "No traced thread") << name;
+  EXPECT_EQ(zero("wakeup latency", TraceKind::cpu), "No traced thread | No wakeup");
+  EXPECT_EQ(zero("interrupt", TraceKind::cpu), "No interrupt");
+  catalog_.hosts[1].all_threads = true;
+  EXPECT_EQ(zero("tid", TraceKind::cpu), "Idle");
+}
+
 TEST_F(Labels, AThreadOffItsCpuHasTheColourOfItsState) {
   const PcfType reasons = type("off-CPU reason", TraceKind::thread),
                 states = type("state", TraceKind::thread);
