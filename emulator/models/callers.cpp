@@ -4,12 +4,15 @@
 
 #include "emulator/input/stacks.h"
 #include "emulator/models/registry.h"
+#include "emulator/symbols/c_library.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace ovnitrace {
@@ -67,13 +70,29 @@ void over(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, {});
 }
 
+/// Returns the place of the innermost function of the program on a stack: of the C library only if
+/// there is no other, or if frames may be missing before it. As `why` names it.
+size_t innermost(const StackTable &table, std::span<const uint32_t> frames) {
+  size_t library = frames.size();
+  for (size_t n = 0; n < frames.size() && !table.frame(frames[n]).missing; n++) {
+    const StackFrame &frame = table.frame(frames[n]);
+    if (frame.kernel)
+      continue;
+    if (frame.file == kNone || !is_c_library(table.file(frame.file).path))
+      return n;
+    library = std::min(library, n);
+  }
+  return library;
+}
+
 /// Returns the innermost program frames of each stack.
 std::vector<std::array<Values, kCallerLevels>> levels_of(const StackTable &table, Labels &functions,
                                                          Labels &lines) {
   std::vector<std::array<Values, kCallerLevels>> all(table.size());
   for (uint32_t number = 1; number <= table.size(); number++) {
     uint32_t level = 0;
-    for (const uint32_t index : table.frames(number)) {
+    const std::span<const uint32_t> frames = table.frames(number);
+    for (const uint32_t index : frames.subspan(innermost(table, frames))) {
       if (table.frame(index).kernel || level == kCallerLevels)
         continue;
       all[number - 1][level++] = {functions.value(table.name(index)),

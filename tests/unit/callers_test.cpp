@@ -21,8 +21,11 @@ constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1, "beg
   "stack_frames": [{"kernel": true, "function": "schedule"},
     {"function": "a", "source": "/s/x.c", "line": 1}, {"function": "b", "source": "/s/x.c", "line": 2},
     {"function": "c", "source": "/s/x.c", "line": 3}, {"function": "d", "source": "/s/x.c", "line": 4},
-    {"function": "e", "source": "/s/x.c", "line": 5}, {"function": "f", "source": "/s/x.c", "line": 6}],
-  "stacks": [{"kernel": [0], "user": [1, 2, 3, 4, 5, 6]}, {"user": [6]}]})json";
+    {"function": "e", "source": "/s/x.c", "line": 5}, {"function": "f", "source": "/s/x.c", "line": 6},
+    {"function": "wait", "file": 0}, {"function": "lock", "file": 0}],
+  "stack_files": [{"path": "/usr/lib/libc.so.6"}],
+  "stacks": [{"kernel": [0], "user": [7, 8, 1, 2, 3, 4, 5, 6]}, {"user": [6]},
+    {"kernel": [0], "user": [7, 8]}]})json";
 
 class Callers : public ::testing::Test {
 protected:
@@ -31,7 +34,8 @@ protected:
     auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").dispatch(1);
     cpu.at(1100).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1200).activate(1, 0);
     cpu.at(1250).dispatch(1).at(1300).record(FTrace_EXT_stack, 1, 2).sleep(1, 0);
-    cpu.at(1400).dispatch(1).at(1500).stop();
+    cpu.at(1400).dispatch(1).at(1500).record(FTrace_EXT_stack, 1, 3).sleep(1, 0);
+    cpu.at(1600).dispatch(1).at(1700).stop();
     trace.json(kTrace).write();
     convert_directory(dir_.path(), {}, sink_);
   }
@@ -68,8 +72,8 @@ protected:
 };
 
 TEST_F(Callers, AreTheFiveInnermostFunctionsOfTheProgramUntilItIsWoken) {
-  EXPECT_EQ(timeline("70000001"), "100=a 200= 300=f 400=");
-  EXPECT_EQ(timeline("70000002"), "100=b 200=");
+  EXPECT_EQ(timeline("70000001"), "100=a 200= 300=f 400= 500=wait 600=");
+  EXPECT_EQ(timeline("70000002"), "100=b 200= 500=lock 600=");
   EXPECT_EQ(timeline("70000003"), "100=c 200=");
   EXPECT_EQ(timeline("70000004"), "100=d 200=");
   EXPECT_EQ(timeline("70000005"), "100=e 200=");
