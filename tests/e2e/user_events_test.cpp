@@ -80,6 +80,16 @@ TEST_F(UserEvents, AProgramStartedByTheTracedOneNeedsTheProbeOption) {
   expect_all_there({"sh", "-c", "true; exec '" + program + "' 7"}, 1000, {"--probe", program});
 }
 
+TEST_F(UserEvents, AProgramBehindALauncherIsNamedAtTheEnd) {
+  const std::string program = installed("user_events"),
+                    hint = "env started " + program +
+                           ", whose user events are not recorded: add --probe " + program + "\n";
+  EXPECT_NE(record({"env", program, "7"}).err.find(hint), std::string::npos);
+  EXPECT_EQ(record({"env", program, "7"}, {"-f", "--probe", program}).err.find(hint),
+            std::string::npos);
+  EXPECT_EQ(record({"env", "true"}, {"-f"}).err.find("--probe"), std::string::npos);
+}
+
 TEST_F(UserEvents, AFileNamedWithProbeIsRecorded) {
   write_text(path("script"), "#!/bin/sh\nexec " + installed("user_events") + " 7\n");
   ASSERT_EQ(chmod(path("script").c_str(), 0755), 0);

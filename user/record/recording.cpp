@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
 #include "user/chunk/directory_target.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
@@ -270,6 +271,10 @@ void Recording::end(const Traced::End &end) {
   for (size_t n = 0; n < traced_.triggers().size() && !options_.quiet; n++)
     print("--trigger {} has hit {}", options_.rules[n].text,
           human_count(traced_.triggers()[n].hits(), "time", "times"));
+  if (const std::string program = traced_.unwatched_program(recorder_.command_lines());
+      !program.empty() && !options_.quiet)
+    print("{0} started {1}, whose user events are not recorded: add --probe {1}",
+          printable_line(options_.command[0]), program);
   trace_.finished = true;
   trace_.devices = seen_devices();
   trace_.cgroups = recorder_.cgroups().paths();

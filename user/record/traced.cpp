@@ -263,6 +263,25 @@ std::vector<ProbedFile> Traced::find_user_probes() {
   return std::move(found.files);
 }
 
+std::string Traced::unwatched_program(const CommandLines &lines) const {
+  if (!program_ || !options_.probe_files.empty() ||
+      !(options_.families & families_of_programs()).bits())
+    return "";
+  std::string last;
+  for (const CommandLine &line : lines.all()) // by time
+    if (line.pid == program_pid())
+      last = line.text.substr(0, line.text.find(' '));
+  const auto name = [](const std::string &path) { return std::filesystem::path(path).filename(); };
+  if (last.empty() || name(last) == name(options_.command[0]))
+    return "";
+  try {
+    const EffectiveIdentity as_user(runs_as_);
+    return find_probes({.program = last, .identity = runs_as_}).files.empty() ? "" : last;
+  } catch (const Error &) {
+    return "";
+  }
+}
+
 void Traced::start_program() {
   if (!is_program())
     return;

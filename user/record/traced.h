@@ -11,6 +11,7 @@
 #include "user/launch/process_watch.h"
 #include "user/launch/program.h"
 #include "user/launch/signals.h"
+#include "user/record/command_lines.h"
 #include "user/record/record.h"
 #include "user/stacks/stack_capture.h"
 
@@ -81,6 +82,9 @@ public:
   /// Returns the families that were asked for, except those that the kernel refuses. REQUIRES:
   /// attach()
   FamilySet captured_families() const;
+  /// Returns the program that the started one (env, taskset) executed in its place, if that has
+  /// probes: without --probe, ovnitrace looked only for those of the started one. Else empty.
+  std::string unwatched_program(const CommandLines &lines) const;
   CauseCapture *causes() { return causes_ ? &*causes_ : nullptr; } ///< after attach()
   StackCapture *stacks() { return stacks_ ? &*stacks_ : nullptr; } ///< after attach()
   control::Controller *controller() { return controller_ ? &*controller_ : nullptr; }
