@@ -266,16 +266,40 @@ __noinline int release_all(void)
 	return 0;
 }
 
+/* Records that a SCHED_DEADLINE thread may run again: the timer of its budget has replenished it.
+ * Each run queue, too, has such entities. The reader ignores the record if the thread was blocked.
+ */
+static __noinline int replenished(struct hrtimer *timer)
+{
+	struct sched_dl_entity *dl =
+		(void *)((char *)timer - bpf_core_field_offset(struct sched_dl_entity, dl_timer));
+	struct task_struct *p =
+		(void *)((char *)dl - bpf_core_field_offset(struct task_struct, dl));
+	struct cpu_stage *s = stage_of_this_cpu();
+	__u32 tid;
+
+	if (!s || BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled) ||
+	    (bpf_core_field_exists(dl->dl_server) && BPF_CORE_READ_BITFIELD_PROBED(dl, dl_server)))
+		return 0;
+	tid = BPF_CORE_READ(p, pid) & FTRACE_TID_MASK;
+	if (is_traced(tid) && is_open(BPF_CORE_READ(p, tgid), tid))
+		stage_at(s, SCHED_WHEN(bpf_ktime_get_ns(), 0),
+			 SCHED_WORD(SCHED_KIND_REFILL, 0, 0, tid, 0) | SCHED_A_TRACED);
+	return 0;
+}
+
 /* A timer's function has returned. Without PREEMPT_RT the timers of quotas expire in an interrupt,
  * where interrupts are off: the staging area of this CPU is ours.
  *
  * This runs for every timer of the machine, mostly after an idle time, when nothing of ours is in
- * the caches. The first look at a map then takes 50 to 150 ns. The addresses of the two functions
- * are therefore constants in the code. */
+ * the caches. The first look at a map then takes 50 to 150 ns. The addresses of the functions are
+ * therefore constants in the code. */
 static __always_inline int timer_returned(struct hrtimer *timer)
 {
 	__u64 function = (__u64)timer->function;
 
+	if (unlikely(function == DEADLINE_TIMER))
+		return replenished(timer);
 	if (likely(function != QUOTA_TIMER_PERIOD) && likely(function != QUOTA_TIMER_SLACK))
 		return 0;
 	return release_all();

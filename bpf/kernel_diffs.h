@@ -62,6 +62,18 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	       group->throttle_count > 0;
 }
 
+/* Returns why a SCHED_DEADLINE thread that could go on may not run before its next period: enum
+ * ftrace_offcpu_reason. 0: it may run. */
+static __always_inline __u32 awaits_period(struct task_struct *p)
+{
+	struct sched_dl_entity *dl = &p->dl;
+
+	if (likely(p->prio >= 0) || !BPF_CORE_READ_BITFIELD_PROBED(dl, dl_throttled))
+		return 0;
+	return BPF_CORE_READ_BITFIELD_PROBED(dl, dl_yielded) ? FTRACE_OFFCPU_NEXT_PERIOD
+							     : FTRACE_OFFCPU_EXHAUSTED;
+}
+
 /* Returns the registers with which a thread entered the kernel. */
 static __always_inline struct pt_regs *entry_regs(struct task_struct *p)
 {
@@ -250,18 +262,28 @@ static __always_inline bool timer_was_armed(__u64 *ctx)
 	return start_has_was_armed && (bool)ctx[2];
 }
 
+/* Returns whether a thread that sleeps is in the trap of the freezer of cgroup 2. `frozen` alone is
+ * not enough: it is also set while a thread is stopped or waits in vfork. */
+static __always_inline bool in_freezer_trap(struct task_struct *task)
+{
+	bool frozen = bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
+
+	return unlikely(frozen) && task->jobctl & JOBCTL_TRAP_FREEZE;
+}
+
 /* Returns why a thread that blocked did; __state as include/linux/sched.h has it. Compound
  * states (killable and idle sleeps) are known by the bits by which ps knows them. */
-static __always_inline __u32 blocked_reason(__u32 state)
+static __always_inline __u32 blocked_reason(struct task_struct *p, __u32 state)
 {
-	if (likely(state == TASK_INTERRUPTIBLE)) /* most of them */
-		return FTRACE_OFFCPU_SLEEP;
 	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
 		return FTRACE_OFFCPU_DEAD;
-	if (state & TASK_INTERRUPTIBLE)
-		return FTRACE_OFFCPU_SLEEP;
-	if (state & TASK_UNINTERRUPTIBLE)
+	if (likely(state & TASK_INTERRUPTIBLE)) /* most of them */
+		return in_freezer_trap(p) ? FTRACE_OFFCPU_FROZEN : FTRACE_OFFCPU_SLEEP;
+	if (state & TASK_UNINTERRUPTIBLE) {
+		if (unlikely((p->flags & (PF_FROZEN | PF_KTHREAD)) == PF_FROZEN))
+			return FTRACE_OFFCPU_FROZEN;
 		return state & TASK_NOLOAD ? FTRACE_OFFCPU_IDLE : FTRACE_OFFCPU_DISK;
+	}
 	if (state & TASK_WAKING) /* a wakeup on another CPU has overwritten why: mostly a sleep */
 		return FTRACE_OFFCPU_SLEEP;
 	if (state & __TASK_STOPPED)
@@ -270,8 +292,10 @@ static __always_inline __u32 blocked_reason(__u32 state)
 		return FTRACE_OFFCPU_TRACED;
 	if (state & TASK_PARKED)
 		return FTRACE_OFFCPU_PARKED;
-	return FTRACE_OFFCPU_DISK; /* frozen, waiting for a lock of PREEMPT_RT, …: off the CPU in
-				      the kernel */
+	if (state & TASK_FROZEN)
+		return FTRACE_OFFCPU_FROZEN;
+	return FTRACE_OFFCPU_DISK; /* waiting for a lock of PREEMPT_RT, …: off the CPU in the
+				      kernel */
 }
 
 #endif

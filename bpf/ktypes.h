@@ -174,6 +174,8 @@ struct task_struct {
 	struct sched_dl_entity dl;
 	int exit_code;
 	int exit_state;
+	unsigned long jobctl;	 /* JOBCTL_* */
+	unsigned int frozen : 1; /* is in the trap of the freezer, stopped or waits in vfork */
 	int pid;
 	int tgid;
 	unsigned long nvcsw;
@@ -269,7 +271,10 @@ struct bpf_iter__task {
 #define TASK_WAKING	     0x0200
 #define TASK_NOLOAD	     0x0400
 #define TASK_NEW	     0x0800
+#define TASK_FROZEN	     0x8000 /* 6.1 */
 #define PF_WQ_WORKER	     0x00000020
+#define PF_FROZEN	     0x00010000 /* until 6.0: by a freezer. Later: a thread of the kernel */
+#define JOBCTL_TRAP_FREEZE   (1UL << 23)
 #define PF_KTHREAD	     0x00200000
 
 /* include/uapi/linux/if.h */

@@ -25,10 +25,17 @@ static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 
 	if (running)
 		value = OVNI_THREAD_RUNNING;
-	else if (!state || state & TASK_WAKING)
+	else if (state && !(state & TASK_WAKING))
+		reason = blocked_reason(p, state);
+	else if ((reason = awaits_period(p)))
+		value = OVNI_THREAD_COOLING;
+	else if (is_throttled(p)) {
+		value = OVNI_THREAD_COOLING;
+		reason = FTRACE_OFFCPU_THROTTLED;
+	} else {
 		value = OVNI_THREAD_WARMING; /* whether it was woken or preempted is past */
-	else
-		reason = blocked_reason(state);
+		reason = FTRACE_OFFCPU_WAITED;
+	}
 	if (reason == FTRACE_OFFCPU_DEAD)
 		value = OVNI_THREAD_DEAD; /* a zombie, which waits for nothing any more */
 	return value | task_cpu(p) << FTRACE_SNAPSHOT_CPU_SHIFT | reason << FTRACE_REASON_SHIFT;

@@ -218,7 +218,10 @@ static __always_inline void leaves(struct task_struct *p, bool preempt, __u64 no
 		return;
 	if (rule.kind == TRIGGER_IDLE && is_throttled(p))
 		runnable = false; /* it does not wait for a CPU */
-	*word = runnable == (rule.kind != TRIGGER_BLOCKED) ? now : 0;
+	if (runnable && awaits_period(p))
+		*word = 0; /* neither blocked nor preempted */
+	else
+		*word = runnable == (rule.kind != TRIGGER_BLOCKED) ? now : 0;
 }
 
 /* The idle task, tid 0, is never traced, and its word is always 0. */

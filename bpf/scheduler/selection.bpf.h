@@ -141,6 +141,7 @@ static __noinline int begin_recording(struct task_struct *p, struct passage *now
 		  p, now->creator);
 	if (!now->creator) {
 		r.arg = snapshot_word(p, running) & ~(0xffffu << FTRACE_SNAPSHOT_CPU_SHIFT);
+		note_found(p, r.arg);
 		r.arg |= (cpu & 0xffff) << FTRACE_SNAPSHOT_CPU_SHIFT;
 		if ((r.arg & FTRACE_SNAPSHOT_STATE_MASK) == OVNI_THREAD_PAUSED)
 			r.call = blocked_call(p);

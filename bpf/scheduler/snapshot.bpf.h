@@ -152,6 +152,7 @@ int snapshot(struct bpf_iter__task *ctx)
 				  : FTRACE_SNAPSHOT_NO_CPU << FTRACE_SNAPSHOT_CPU_SHIFT);
 	if ((r.arg & FTRACE_SNAPSHOT_STATE_MASK) == OVNI_THREAD_PAUSED)
 		r.call = blocked_call(p);
+	note_found(p, r.arg);
 	life_fill_parent(&r, p);
 	fill_cgroup(&r, p);
 	if (!try_with_cpus(&r, p))

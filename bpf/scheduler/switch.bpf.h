@@ -75,11 +75,14 @@ static __always_inline bool leaves_runnable(struct task_struct *prev, bool preem
 static __noinline __u32 runnable_reason(struct task_struct *prev, bool preempt, __u64 now)
 {
 	struct thread_facts *facts = facts_of(prev->pid);
+	__u32 period = awaits_period(prev);
 
 	if (facts)
 		look_at_affinity(prev, facts, now);
 	if (facts && wants_holders)
 		set_wait(facts, bpf_get_smp_processor_id() + 1, bpf_get_smp_processor_id() + 1);
+	if (period)
+		return period;
 	if (is_throttled(prev)) {
 		note_throttled(prev);
 		return FTRACE_OFFCPU_THROTTLED;
@@ -240,8 +243,9 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 	if (unlikely(!(word & SCHED_A_TRACED))) {
 		if (wants_holders)
 			name_once(prev, marks_of(prev->pid));
-		reason = leaves_runnable(prev, argument(ctx, 0), state) ? FTRACE_OFFCPU_PREEMPTED
-									: blocked_reason(state);
+		reason = leaves_runnable(prev, argument(ctx, 0), state)
+				 ? FTRACE_OFFCPU_PREEMPTED
+				 : blocked_reason(prev, state);
 		log_taken(s, ctx, now, 0, word | reason << SCHED_REASON_SHIFT);
 		return 0;
 	}
@@ -251,7 +255,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 		reason = runnable_reason(prev, argument(ctx, 0), now);
 	} else {
 		call = call_in(prev, entry_regs_without_call(prev));
-		reason = blocked_reason(has_state ? argument(ctx, 3) : state);
+		reason = blocked_reason(prev, has_state ? argument(ctx, 3) : state);
 	}
 	word |= reason << SCHED_REASON_SHIFT;
 	if (wants_stack(reason)) {

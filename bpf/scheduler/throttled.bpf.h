@@ -9,7 +9,7 @@
 
 ARRAY(throttled, struct throttled_threads, 1);
 
-/* Remembers that `p` leaves its CPU throttled. A thread that is evicted counts as throttled until
+/* Remembers that `p` is off its CPU throttled. A thread that is evicted counts as throttled until
  * it gets a CPU. */
 static __always_inline void note_throttled(struct task_struct *p)
 {
@@ -24,6 +24,13 @@ static __always_inline void note_throttled(struct task_struct *p)
 	one->pid = p->tgid;
 	if (!__sync_lock_test_and_set(&one->task, (__u64)p))
 		__sync_fetch_and_add(&all->left, 1);
+}
+
+/* Remembers a thread that a snapshot finds throttled. `word`: of the snapshot. */
+static __always_inline void note_found(struct task_struct *p, __u32 word)
+{
+	if ((word & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED)
+		note_throttled(p);
 }
 
 #endif

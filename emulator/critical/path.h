@@ -18,7 +18,7 @@ namespace ovnitrace {
 enum class Cause : uint8_t {
   running,   ///< the thread ran
   waiting,   ///< it waited for a CPU
-  throttled, ///< its cgroup had used up its CPU quota
+  throttled, ///< it had no CPU quota or SCHED_DEADLINE budget left
   timer,     ///< blocked until a timer woke it
   io,        ///< blocked until a device woke it
   network,   ///< blocked until the network woke it

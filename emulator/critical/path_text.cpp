@@ -23,7 +23,7 @@ struct CauseWords {
 constexpr std::array<CauseWords, kCauses> kWords = {{
     {"running", "Running", palette::kRunning},
     {"waiting for a CPU", "Waiting for a CPU", palette::kPreempted},
-    {"throttled", "Throttled: its cgroup has no CPU quota left", palette::kThrottled},
+    {"throttled", "Throttled: no CPU quota or budget left", palette::kThrottled},
     {"timer", "Blocked until a timer woke it", palette::series(0)},
     {"I/O", "Blocked until I/O ended", palette::series(3)},
     {"network", "Blocked until the network woke it", palette::series(4)},

@@ -148,7 +148,7 @@ void Walk::step() {
 /// Goes back over a wait for a CPU. The thread waits where it was woken or preempted, or where it
 /// was moved to. The thread that runs there holds its CPU.
 void Walk::step_waiting(const HistoryRecord &wait) {
-  if (wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_THROTTLED)
+  if (wait.state == ThreadState::Cooling && ftrace_offcpu_is_throttled(wait.reason))
     return put(wait.start, {.cause = Cause::throttled});
   const uint64_t start = std::max(wait.start, wait.on_cpu_since);
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();

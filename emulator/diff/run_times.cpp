@@ -170,7 +170,7 @@ void add_path(RunTimes &run, CriticalPath &path, const Catalog &catalog, Namer &
 
 TimeCause cause_of(const WaitSum &sum, Namer &namer) {
   TimeCause cause{.group = namer.group(sum.thread), .kind = Kind::waiting};
-  if (sum.kind == WaitKind::throttling) {
+  if (is_throttled(sum.kind)) {
     cause.kind = Kind::throttled;
     return cause;
   }

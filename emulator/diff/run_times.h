@@ -26,7 +26,7 @@ struct TimeCause {
     preempted, ///< waited for a CPU after a preemption
     waiting,   ///< waited for a CPU after anything else
     blocked,
-    throttled, ///< its cgroup had no CPU quota left
+    throttled, ///< it had no CPU quota or SCHED_DEADLINE budget left
     spinning,  ///< waited for something by yielding again and again
     unknown,   ///< the thread's state is not known
   };

@@ -309,7 +309,7 @@ inline constexpr CodeInfo kRows[] = {
      "the block device whose I/O wakes it in the next record; 0, 0: not known which",
      FTRACE_FAMILY_TASK},
     {FTrace_EXT_refill, "EXT_refill", event, context, {}, {}, "", "", {},
-     "it was throttled, and its cgroup has CPU quota again", FTRACE_FAMILY_TASK},
+     "it was throttled, and may run again", FTRACE_FAMILY_TASK},
     {FTrace_EXT_work, "EXT_work", event, context, {}, kWork, "", "", {},
      "a kernel worker wakes it next, in a work item that the thread `queued_by` queued", FTRACE_FAMILY_TASK},
     {FTrace_EXT_work_age, "EXT_work_age", event, context, {}, kWorkAge, "", "", {},

@@ -17,7 +17,7 @@ namespace ovnitrace {
 
 /// The states that outputs distinguish: ovni's, with its values, and `throttled`. A throttled
 /// thread is Cooling in PRV type 4 and in `info`. It does not wait for a CPU, though: its cgroup
-/// has no CPU quota left.
+/// has no CPU quota left, or it waits for its next period (SCHED_DEADLINE).
 enum class ShownState : uint8_t {
   unknown = OVNI_THREAD_UNKNOWN,
   running = OVNI_THREAD_RUNNING,
@@ -63,8 +63,8 @@ inline constexpr std::array kStateTable = {
     StateInfo{ShownState::warming, "warming", "Warming", "woken", "woken, waits for a CPU",
               palette::kWoken, 'o', Pattern::vertical, WaitsFor::cpu, true},
     StateInfo{ShownState::throttled, "throttled", "Throttled", "throttled",
-              "its cgroup has no CPU quota left", palette::kThrottled, '=', Pattern::horizontal,
-              WaitsFor::other, true},
+              "no CPU quota, or no budget until its next period", palette::kThrottled, '=',
+              Pattern::horizontal, WaitsFor::other, true},
 };
 inline constexpr size_t kShownStates = kStateTable.size();
 

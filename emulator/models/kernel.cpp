@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows why a thread is off its CPU, which thread runs instead, and its priority.
+#include "emulator/format/found_state.h"
 #include "emulator/models/registry.h"
 #include "emulator/models/value_labels.h"
 
@@ -32,11 +33,16 @@ const std::vector<ValueColor> kReasonColors = {
     {FTRACE_OFFCPU_IDLE + 1, palette::kGone},
     {FTRACE_OFFCPU_THROTTLED + 1, palette::kThrottled},
     {FTRACE_OFFCPU_REFILLED + 1, palette::kSeries[4]},
+    {FTRACE_OFFCPU_EXHAUSTED + 1, palette::kSeries[1]},
+    {FTRACE_OFFCPU_NEXT_PERIOD + 1, palette::kSeries[2]},
+    {FTRACE_OFFCPU_FROZEN + 1, palette::kSeries[5]},
+    {FTRACE_OFFCPU_WAITED + 1, palette::kWoken},
 };
 
 void off_cpu(ModelContext &ctx, const Event &event, int64_t reason, int64_t next) {
   ThreadState state = ctx.system.threads()[event.thread].state;
-  bool known = state == ThreadState::Cooling || is_blocked(state);
+  bool known = state == ThreadState::Cooling || is_blocked(state) ||
+               (state == ThreadState::Warming && reason == FTRACE_OFFCPU_WAITED);
   ctx.set(kReason, event.thread, known ? reason + 1 : 0);
   ctx.set(kNext, event.thread, known ? next : 0);
 }
@@ -75,7 +81,7 @@ void ended(ModelContext &ctx, const Event &event) {
 
 void snapshot(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread == event.thread)
-    off_cpu(ctx, event, event.reason(), 0);
+    off_cpu(ctx, event, found_reason(event), 0);
 }
 
 /// Shows the priority. The manual's event has no parameters; then the next dispatch has the

@@ -75,7 +75,7 @@ void IdleWatch::take_idle(const Event &event, const System &system) {
 }
 
 IdleElsewhere IdleWatch::of(const Slice &slice) {
-  if (slice.thread >= threads_.size() || slice.reason == FTRACE_OFFCPU_THROTTLED)
+  if (slice.thread >= threads_.size() || ftrace_offcpu_is_throttled(slice.reason))
     return {};
   const Affinity &thread = threads_[slice.thread];
   const Wait &wait = thread.wait;

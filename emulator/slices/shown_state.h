@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 constexpr ShownState shown_state(const Slice &slice) {
   const bool throttled =
-      slice.state == ThreadState::Cooling && slice.reason == FTRACE_OFFCPU_THROTTLED;
+      slice.state == ThreadState::Cooling && ftrace_offcpu_is_throttled(slice.reason);
   return throttled ? ShownState::throttled : ShownState(slice.state);
 }
 

@@ -27,7 +27,8 @@ struct Slice {
   /// cuts the slice off, where a snapshot found the state, and where events were lost.
   bool starts = false, ends = false;
   /// enum ftrace_offcpu_reason. How a Running slice ended; how a Cooling or Paused slice began.
-  /// When a cgroup gets quota again, a throttled Cooling slice ends and a refilled one follows.
+  /// When a thread gets quota or budget again, a throttled Cooling slice ends and a refilled one
+  /// follows. A Warming slice that a snapshot found has FTRACE_OFFCPU_WAITED.
   uint8_t reason = kNotKnown;
   /// enum ftrace_wakeup_context of `waker`, which started a Warming slice or ended a Paused one.
   /// Only in FTRACE_WAKER_TASK the waker itself did; otherwise an interrupt that came while it ran.

@@ -2,6 +2,7 @@
 #include "emulator/slices/slicer.h"
 
 #include "emulator/core/replay.h"
+#include "emulator/format/found_state.h"
 #include "emulator/models/registry.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -17,12 +18,7 @@ constexpr bool takes_off_cpu(const Event &event) {
   return event.kind == FTrace_EVT_task_epilogue || event.kind == FTrace_EVT_task_sleep;
 }
 
-/// Returns whether an event says in which state a thread is already.
-constexpr bool gives_state(const Event &event) {
-  return event.kind == FTrace_EXT_snapshot || event.kind == FTrace_EXT_state;
-}
-
-/// Sets how a thread left its CPU, from its own event.
+/// Sets how a thread left its CPU, or was found, from its own event.
 void set_departure(Slice &slice, const Event &event, uint32_t stack) {
   if (takes_off_cpu(event)) {
     slice.stack = stack;
@@ -30,8 +26,8 @@ void set_departure(Slice &slice, const Event &event, uint32_t stack) {
     slice.next = event.next();
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
-  } else if (gives_state(event) && event.reason()) {
-    slice.reason = event.reason();
+  } else if (const uint8_t reason = found_reason(event)) {
+    slice.reason = reason;
   }
 }
 
@@ -104,7 +100,7 @@ bool Slicer::event(const Event &event) {
 /// Starts a new slice: a throttled thread waits for a CPU from now on.
 void Slicer::refill(uint32_t thread) {
   if (thread >= open_.size() || open_[thread].state != ThreadState::Cooling ||
-      open_[thread].reason != FTRACE_OFFCPU_THROTTLED)
+      !ftrace_offcpu_is_throttled(open_[thread].reason))
     return;
   Slice &open = open_[thread];
   end_slice(open, now_, ThreadState::Cooling, true);
@@ -144,7 +140,8 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
     set_waker(open, *event_, stacks.wakers.at(now_));
   end_slice(open, now_, change.to, seen);
   start_slice(open, now_, change.to, change.cpu, seen && change.to != ThreadState::Unknown);
-  if (own && (change.to == ThreadState::Cooling || is_blocked(change.to)))
+  if (own && (change.to == ThreadState::Cooling || is_blocked(change.to) ||
+              (change.to == ThreadState::Warming && gives_state(*event_))))
     set_departure(open, *event_, stacks.own.at(now_));
   if (own && is_blocked(change.to))
     open.call = event_->call;

@@ -146,6 +146,7 @@ private:
                                  {"max_at_ns", at(summary.latency_max_at, waited)}};
     json["mutex_waits"] = std::move(waits);
     json["throttling"] = spans(summary.throttling);
+    json["found_waiting_ns"] = summary.found_waiting;
     json["idle_while_waiting"] = idle_json(summary.idle_known, summary.idle);
     return json;
   }

@@ -154,7 +154,7 @@ std::string head(const ReportInput &input) {
 constexpr std::array kColumns = {
     "on a CPU; % is ",
     "could run, but lost its CPU, was throttled or yielded, and waits for one",
-    "woken, and waits for a CPU",
+    "woken, and waits for a CPU; also a wait that began before the trace",
     "waits for something else than a CPU",
     "not seen: before its first event, outside filters, and after events were lost",
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/summarizer.h"
 
+#include "emulator/slices/shown_state.h"
 #include "emulator/slices/slicer.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -52,6 +53,7 @@ void ThreadSummary::add(const ThreadSummary &other) {
   idle.add(other.idle);
   ThreadCounters::add(other);
   throttling.add(other.throttling);
+  found_waiting += other.found_waiting;
   if (other.latency.count() && (!latency.count() || other.latency.max() > latency.max()))
     latency_max_at = other.latency_max_at;
   latency.add(other.latency);
@@ -139,7 +141,7 @@ void Summarizer::leave_cpu(const Event &event) {
   case FTrace_EVT_task_epilogue:
     if (event.reason() == FTRACE_OFFCPU_YIELDED) {
       thread.yielded++;
-    } else if (event.reason() == FTRACE_OFFCPU_THROTTLED) {
+    } else if (ftrace_offcpu_is_throttled(event.reason())) {
       thread.throttled++;
     } else {
       thread.preempted++;
@@ -191,9 +193,10 @@ void Summarizer::on_slice(const Slice &slice) {
       summary_.cpus[slice.cpu].switches++;
     return;
   }
-  if (slice.state == ThreadState::Cooling && slice.reason == FTRACE_OFFCPU_THROTTLED &&
-      slice.starts && slice.ends)
+  if (shown_state(slice) == ShownState::throttled && slice.starts && slice.ends)
     thread.throttling.add(slice.start, slice.end);
+  if (slice.reason == FTRACE_OFFCPU_WAITED)
+    thread.found_waiting += slice.length();
   if (!slice.is_woken())
     return;
   thread.wakeups++;

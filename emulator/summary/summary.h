@@ -49,6 +49,7 @@ struct ThreadSummary : ThreadCounters {
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
   uint64_t waits_given_up = 0; ///< of them
   Spans throttling;            ///< off its CPU while throttled, with both ends seen
+  uint64_t found_waiting = 0;  ///< of Warming, ns: waited when the trace began, woken or preempted
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// Returns the ns in which it existed, in any state.
@@ -62,8 +63,8 @@ struct ThreadSummary : ThreadCounters {
   }
   /// Returns the ns of its life to report, which is the sum of reported().
   uint64_t recorded() const { return alive() - outside - gate; }
-  /// Returns the ns in which it was off its CPU without quota, as far as both ends were seen. The
-  /// rest of Cooling is preempted.
+  /// Returns the ns in which it was off its CPU without quota or budget, as far as both ends were
+  /// seen. The rest of Cooling is preempted.
   uint64_t throttled_time() const {
     return std::min(throttling.time, time[size_t(ThreadState::Cooling)]);
   }

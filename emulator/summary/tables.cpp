@@ -34,6 +34,10 @@ public:
     ThreadSummary all;
     for (const Line &line : threads)
       all.add(line.sum);
+    if (all.found_waiting)
+      text_ += fmt::format("\nOf WOKEN, {}: threads that waited already when the trace began. "
+                           "Whether they were woken or preempted is not known.\n",
+                           human_duration(all.found_waiting));
     if (all.idle_known)
       text_ += '\n' + idle_text(all.idle_known, all.idle);
     if (processes.size() > 1)
@@ -44,7 +48,9 @@ public:
     put("What the processes executed last", command_line_table());
     put("Who got the CPU of a thread that was preempted",
         pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
-    put("Off the CPU because the cgroup had no CPU quota left (throttled)", throttling(threads));
+    put("Off the CPU while throttled: no CPU quota of the cgroup, or no SCHED_DEADLINE budget, "
+        "left",
+        throttling(threads));
     put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
         pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
     text_ += family_tables(input_, options_);

@@ -3,6 +3,8 @@
 // them.
 #pragma once
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -38,6 +38,8 @@ std::string block_name(const std::string &machine, Block block) {
     return "stopped by a signal";
   case FTRACE_OFFCPU_TRACED:
     return "stopped by a debugger";
+  case FTRACE_OFFCPU_FROZEN:
+    return "frozen (cgroup freezer)";
   case FTRACE_OFFCPU_PARKED:
     return "parked kernel thread";
   case FTRACE_OFFCPU_IDLE:
@@ -49,6 +51,11 @@ std::string block_name(const std::string &machine, Block block) {
 
 std::string wait_name(const Catalog &catalog, WaitKind kind) {
   const std::vector<HostInfo> &hosts = catalog.hosts;
+  const bool exact = std::all_of(hosts.begin(), hosts.end(),
+                                 [](const HostInfo &host) { return host.sees_refills; });
+  const auto at_most = [&](const std::string &name, const char *why) {
+    return name + (exact ? ": " : ", at most: ") + why;
+  };
   switch (kind) {
   case WaitKind::wakeup:
     return "after a wakeup";
@@ -59,12 +66,13 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
   case WaitKind::spin:
     return "spins in sched_yield";
   case WaitKind::throttling:
-    return std::all_of(hosts.begin(), hosts.end(),
-                       [](const HostInfo &host) { return host.sees_refills; })
-               ? "throttled: its cgroup had no CPU quota left"
-               : "throttled, at most: its cgroup had no CPU quota left";
+    return at_most("throttled", "its cgroup had no CPU quota left");
+  case WaitKind::budget:
+    return at_most("until its next period", "its budget was used up");
+  case WaitKind::period:
+    return at_most("until its next period", "it had yielded");
   case WaitKind::refill:
-    return "after its cgroup had CPU quota again";
+    return "after it had quota or budget again";
   case WaitKind::not_known:
     break;
   }
@@ -73,7 +81,8 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
 
 const char *wait_word(WaitKind kind) {
   constexpr const char *words[kWaitKinds] = {"wakeup",     "preemption", "yield",  "spin",
-                                             "throttling", "refill",     "unknown"};
+                                             "throttling", "budget",     "period", "refill",
+                                             "unknown"};
   return words[size_t(kind)];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/explainer.h"
 
+#include "emulator/format/found_state.h"
 #include "emulator/input/call_name.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/why/blocked_at.h"
@@ -81,8 +82,8 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EXT_snapshot:
   case FTrace_EXT_state:
     now_.leaves = event.thread;
-    if (event.reason())
-      now_.reason = event.reason();
+    if (const uint8_t reason = found_reason(event))
+      now_.reason = reason;
     return;
   case FTrace_EVT_task_activate:
     now_.wakes_up = event.thread;
@@ -126,7 +127,7 @@ void Explainer::start_region(const Event &event) {
 /// Notes that a throttled thread waits from now on for a CPU that others hold.
 void Explainer::refill(uint32_t thread, const Thread &now, uint64_t time) {
   WaitKind &kind = open_[thread].kind;
-  if (now.state != ThreadState::Cooling || kind != WaitKind::throttling)
+  if (now.state != ThreadState::Cooling || !is_throttled(kind))
     return;
   kind = WaitKind::refill;
   holders_.change(thread, {now.state, now.state, now.cpu, now.cpu}, time, Culprit(), kind);
@@ -217,13 +218,13 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
-  const bool over = slice.then == ThreadState::Running || kind == WaitKind::throttling;
+  const bool over = slice.then == ThreadState::Running || is_throttled(kind);
   const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
   const Culprit by = kind == WaitKind::wakeup ? woken.waker : Culprit::of(slice.next);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
-  if (whole && kind != WaitKind::throttling)
+  if (whole && !is_throttled(kind))
     tail_.add(slice.length(), open);
   if (slice.starts && kind == WaitKind::wakeup) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});

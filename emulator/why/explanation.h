@@ -9,8 +9,11 @@
 #include "emulator/why/preempted_wakers.h"
 #include "emulator/why/wait_kind.h"
 
+#include <ovnitrace/ftrace_codes.h>
+
 #include <array>
 #include <cstdint>
+#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>

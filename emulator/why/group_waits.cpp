@@ -30,7 +30,7 @@ std::string_view group_of_holder(const Catalog &catalog, Culprit holder, uint32_
 
 /// Returns to which part of the waiting time a wait belongs.
 uint64_t &part_of(GroupWaits &waits, WaitKind kind, std::string_view holder) {
-  if (kind == WaitKind::throttling)
+  if (is_throttled(kind))
     return waits.throttled;
   if (holder.empty() || waits.group.empty())
     return waits.rest;

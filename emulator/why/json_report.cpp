@@ -148,7 +148,7 @@ private:
     Json all = Json::array();
     std::map<std::pair<bool, uint32_t>, size_t> place;
     for (const WaitSum &sum : sums) {
-      const bool throttled = sum.kind == WaitKind::throttling;
+      const bool throttled = is_throttled(sum.kind);
       const auto [at, is_new] =
           place.try_emplace({throttled, throttled ? 0 : sum.holder.code()}, all.size());
       if (is_new)
@@ -239,7 +239,7 @@ private:
         one["cpu_ns"] = wait.cpu_ns;
         one["after"] = wait_word(wait.kind);
         one["holders"] = Json::array();
-        const bool throttled = wait.kind == WaitKind::throttling;
+        const bool throttled = is_throttled(wait.kind);
         for (const LongWait::Part &part : throttled ? std::vector<LongWait::Part>() : wait.holders)
           one["holders"].push_back({{"holder_tid", tid(part.holder)},
                                     {"holder", name(part.holder, wait.thread)},

@@ -154,12 +154,14 @@ private:
     Parts parts;
     for (const WaitSum &sum : several_ ? input_.why.waits : input_.why.held)
       if (sum.kind != WaitKind::spin && (!several_ || counts_[sum.thread]))
-        parts.add(sum.kind == WaitKind::throttling ? "because the cgroup had no CPU quota left"
-                                                   : holder(sum),
-                  sum.ns);
+        parts.add(holder(sum), sum.ns);
     return parts;
   }
   std::string holder(const WaitSum &sum) const {
+    if (sum.kind == WaitKind::throttling)
+      return "because the cgroup had no CPU quota left";
+    if (is_throttled(sum.kind))
+      return "until the next period (SCHED_DEADLINE)";
     switch (sum.holder.kind()) {
     case Culprit::Kind::thread:
       if (!subject_.is_machine && input_.why.shown[sum.holder.number()] &&
@@ -215,6 +217,7 @@ private:
     switch (block.reason) {
     case FTRACE_OFFCPU_STOPPED:
     case FTRACE_OFFCPU_TRACED:
+    case FTRACE_OFFCPU_FROZEN:
     case FTRACE_OFFCPU_PARKED:
     case FTRACE_OFFCPU_IDLE:
       return "as " + name;
@@ -302,7 +305,7 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
   std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
     // No CPU would have helped, whatever ran there.
-    if (sum.kind == WaitKind::throttling || sum.kind == WaitKind::spin)
+    if (is_throttled(sum.kind) || sum.kind == WaitKind::spin)
       continue;
     const uint32_t host = catalog.threads[sum.thread].host;
     const bool traced = sum.holder.kind() == Culprit::Kind::thread;
@@ -355,6 +358,8 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)
       facts.throttled += sum.ns;
+    else if (is_throttled(sum.kind)) // it wants no CPU before its next period
+      facts.waiting -= std::min(facts.waiting, sum.ns);
     else if (sum.kind != WaitKind::spin && sum.holder.kind() == Culprit::Kind::thread &&
              why.shown[sum.holder.number()])
       facts.behind_own += sum.ns;

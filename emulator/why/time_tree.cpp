@@ -90,8 +90,8 @@ TimeNode waiting(const WhyInput &input) {
     part.ns = sum_of(part.parts);
     if (!part.ns)
       continue;
-    if (WaitKind(kind) == WaitKind::throttling)
-      part.parts.clear(); // without quota it would not have run on an idle CPU either
+    if (is_throttled(WaitKind(kind)))
+      part.parts.clear(); // it would not have run on an idle CPU either
     sort(part.parts);
     node.parts.push_back(std::move(part));
   }

@@ -18,16 +18,23 @@ enum class WaitKind : uint8_t {
   yield,
   spin, ///< a yield of a thread that has spun in sched_yield() before
   throttling,
-  refill,
+  budget, ///< SCHED_DEADLINE: used up, until the next period
+  period, ///< SCHED_DEADLINE: it yielded, until the next period
+  refill, ///< after one of these three
   not_known
 };
-inline constexpr size_t kWaitKinds = 7;
+inline constexpr size_t kWaitKinds = 9;
+
+/// Returns whether the thread could not run even on an idle CPU, so that no thread holds its CPU.
+constexpr bool is_throttled(WaitKind kind) {
+  return kind == WaitKind::throttling || kind == WaitKind::budget || kind == WaitKind::period;
+}
 
 /// Returns the kind of a wait in `state`, never `spin`. `reason`: enum ftrace_offcpu_reason or
 /// kNotKnown.
 inline WaitKind wait_kind(ThreadState state, uint8_t reason) {
   if (state == ThreadState::Warming)
-    return WaitKind::wakeup;
+    return reason == FTRACE_OFFCPU_WAITED ? WaitKind::not_known : WaitKind::wakeup;
   switch (reason) {
   case FTRACE_OFFCPU_PREEMPTED:
     return WaitKind::preemption;
@@ -35,6 +42,10 @@ inline WaitKind wait_kind(ThreadState state, uint8_t reason) {
     return WaitKind::yield;
   case FTRACE_OFFCPU_THROTTLED:
     return WaitKind::throttling;
+  case FTRACE_OFFCPU_EXHAUSTED:
+    return WaitKind::budget;
+  case FTRACE_OFFCPU_NEXT_PERIOD:
+    return WaitKind::period;
   case FTRACE_OFFCPU_REFILLED:
     return WaitKind::refill;
   default:

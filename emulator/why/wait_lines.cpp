@@ -42,8 +42,12 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
     return "it spins in sched_yield";
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
+  case WaitKind::budget:
+    return "it had used up its budget, until its next period";
+  case WaitKind::period:
+    return "it had yielded until its next period";
   case WaitKind::refill:
-    return "its cgroup had CPU quota again";
+    return "it had quota or budget again";
   case WaitKind::not_known:
     break;
   }
@@ -78,7 +82,7 @@ std::vector<LongWait::Part> parts_of(const LongWait &wait) {
 std::string holders(const WhyInput &input, const LongWait &wait) {
   constexpr size_t kMostNamed = 2;
   const std::vector<LongWait::Part> parts = parts_of(wait);
-  if (parts.empty() || wait.kind == WaitKind::throttling)
+  if (parts.empty() || is_throttled(wait.kind))
     return "";
   const std::string first = holder_text(input, wait, parts[0]);
   if (parts[0].ns >= wait.cpu_ns / 10 * 9) {

@@ -146,13 +146,15 @@ struct throttled_threads {
 	struct throttled_thread of[CAPTURE_THROTTLED];
 };
 
-/* Functions that the kernel calls when a quota may be refilled; 0: not known. */
+/* Functions that the kernel calls when a quota may be refilled, and when the budget of a
+ * SCHED_DEADLINE thread is replenished; 0: not known. */
 struct quota_timers {
-	__u64 period, slack;
+	__u64 period, slack, deadline;
 };
 /* The loader writes their addresses into the code of bpf/causes.bpf.c, in place of these. */
 #define QUOTA_TIMER_PERIOD 0x3c8e51a7d2960f4bULL
 #define QUOTA_TIMER_SLACK  0x6ad30b94e71f285cULL
+#define DEADLINE_TIMER	   0x51f7c20e8d4b936aULL
 
 /* ---- stacks -----------------------------------------------------------------------------------
  */

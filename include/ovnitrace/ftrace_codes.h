@@ -151,8 +151,7 @@ enum ftrace_code {
 	FTrace_EXT_holder = 0x5D,  /* (CPU, tid): who has this CPU, for which a thread of the
 				    * trace waits */
 	FTrace_EXT_device = 0x6D, /* (context, FTRACE_DEVICE_*): it is woken by this block device */
-	FTrace_EXT_refill =
-		0x7D, /* (context, -): throttled until now, its cgroup has quota again */
+	FTrace_EXT_refill = 0x7D, /* (context, -): throttled until now, it may run again */
 	FTrace_EXT_work =
 		0x8D, /* (context, tid): the next wakeup of the thread is by a kernel worker,
 		       * in a work item that this thread queued, 0: an interrupt */
@@ -220,24 +219,39 @@ enum FTrace_fire_event {
 /* Why a thread left its CPU: high byte of par2 of task_epilogue and task_sleep; the tid is the one
  * that runs instead (0: the idle task). Values are never renumbered. */
 enum ftrace_offcpu_reason {
-	FTRACE_OFFCPU_YIELDED = 0,   /* runnable, gave the CPU up */
-	FTRACE_OFFCPU_PREEMPTED = 1, /* runnable, preempted */
-	FTRACE_OFFCPU_SLEEP = 2,     /* S: interruptible sleep */
-	FTRACE_OFFCPU_DISK = 3,	     /* D: uninterruptible sleep */
-	FTRACE_OFFCPU_STOPPED = 4,   /* T: by a signal */
-	FTRACE_OFFCPU_TRACED = 5,    /* t: by a debugger */
-	FTRACE_OFFCPU_DEAD = 6,	     /* X, Z: never comes back (written as task_end) */
-	FTRACE_OFFCPU_PARKED = 7,    /* P: parked kernel thread */
-	FTRACE_OFFCPU_IDLE = 8,	     /* I: idle kernel thread */
-	FTRACE_OFFCPU_THROTTLED = 9, /* runnable, its cgroup has used up its CPU quota */
-	FTRACE_OFFCPU_REFILLED = 10, /* was throttled, its cgroup has quota again (EXT_refill) */
+	FTRACE_OFFCPU_YIELDED = 0,    /* runnable, gave the CPU up */
+	FTRACE_OFFCPU_PREEMPTED = 1,  /* runnable, preempted */
+	FTRACE_OFFCPU_SLEEP = 2,      /* S: interruptible sleep */
+	FTRACE_OFFCPU_DISK = 3,	      /* D: uninterruptible sleep */
+	FTRACE_OFFCPU_STOPPED = 4,    /* T: by a signal */
+	FTRACE_OFFCPU_TRACED = 5,     /* t: by a debugger */
+	FTRACE_OFFCPU_DEAD = 6,	      /* X, Z: never comes back (written as task_end) */
+	FTRACE_OFFCPU_PARKED = 7,     /* P: parked kernel thread */
+	FTRACE_OFFCPU_IDLE = 8,	      /* I: idle kernel thread */
+	FTRACE_OFFCPU_THROTTLED = 9,  /* runnable, its cgroup has used up its CPU quota */
+	FTRACE_OFFCPU_REFILLED = 10,  /* was throttled, and may run again (EXT_refill) */
+	FTRACE_OFFCPU_EXHAUSTED = 11, /* runnable, SCHED_DEADLINE: has used up its budget and waits
+				       * for its next period */
+	FTRACE_OFFCPU_NEXT_PERIOD = 12, /* runnable, SCHED_DEADLINE: has yielded, which gives the
+					 * rest of its budget back until its next period */
+	FTRACE_OFFCPU_FROZEN = 13,	/* by the freezer of its cgroup or of the system */
+	FTRACE_OFFCPU_WAITED = 14, /* Warming: waited for a CPU when a snapshot found it; whether it
+				    * was woken or preempted is not known */
 };
+
+/* Returns whether a thread that left its CPU for this reason is throttled: it could run, but may
+ * not before an EXT_refill. */
+static inline int ftrace_offcpu_is_throttled(unsigned reason)
+{
+	return reason == FTRACE_OFFCPU_THROTTLED || reason == FTRACE_OFFCPU_EXHAUSTED ||
+	       reason == FTRACE_OFFCPU_NEXT_PERIOD;
+}
 
 /* Returns whether a thread that left its CPU for this reason could still run: written as
  * task_epilogue. */
 static inline int ftrace_offcpu_is_runnable(unsigned reason)
 {
-	return reason <= FTRACE_OFFCPU_PREEMPTED || reason == FTRACE_OFFCPU_THROTTLED;
+	return reason <= FTRACE_OFFCPU_PREEMPTED || ftrace_offcpu_is_throttled(reason);
 }
 
 /* In which system call a thread is when it leaves its CPU blocked: 11 bits of the record of that.

@@ -138,7 +138,8 @@ TEST_F(ReportPage, ShowsThrottledThreadsAsThrottled) {
   EXPECT_EQ(slice["reason"], "throttled");
   EXPECT_EQ(slice["end_ns"], 600000);
   EXPECT_EQ(evaluate("ovnitrace.select(11, 650000)")["reason"], "refilled");
-  EXPECT_NE(text("#legend").find("Throttled its cgroup has no CPU quota left"), std::string::npos)
+  EXPECT_NE(text("#legend").find("Throttled no CPU quota, or no budget until its next period"),
+            std::string::npos)
       << text("#legend");
   choose_tab(5);
   evaluate("(waits => { waits.value = 'throttled'; waits.onchange(); })"

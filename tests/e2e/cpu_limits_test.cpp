@@ -5,9 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <sstream>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -163,6 +167,76 @@ TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
   if (kernel_is(6, 18)) {
     EXPECT_GE(throttled + 2, quota.throttled());
   }
+}
+
+/// Returns the time in which a thread of this name waited behind nobody, by what came before.
+std::map<std::string, uint64_t> behind_nobody(const nlohmann::json &why, const std::string &name) {
+  std::map<std::string, uint64_t> after;
+  for (const nlohmann::json &thread : why["threads"])
+    for (const nlohmann::json &wait : thread["waiting"])
+      if (thread["name"] == name && wait["holder_tid"].is_null())
+        for (const auto &[what, ns] : wait["after_ns"].items())
+          after[what] += ns.get<uint64_t>();
+  return after;
+}
+
+// A thread that runs between two periods does not keep the other one from a CPU.
+TEST_F(CpuLimits, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
+  std::vector<std::unique_ptr<Process>> hogs;
+  for (int cpu = 0; cpu < 2; cpu++)
+    hogs.push_back(std::make_unique<Process>(Command{.argv = {installed("spin"), "100000"}}));
+  for (const std::string what : {"meet", "overrun"}) {
+    if (run({.argv = {installed("deadline"), what}}).status() == 2)
+      GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
+    std::filesystem::remove_all(trace());
+    record({installed("deadline"), what});
+    const std::string reason = what == "meet" ? "next_period" : "exhausted";
+    size_t times = 0;
+    for (const DumpEvent &event : dump(trace()))
+      times += event.comm == "deadline" && event.detail("reason") == reason;
+    EXPECT_GE(times, what == "meet" ? 4u : 1u);
+    const Outcome outcome = run({.argv = {ovnitrace(), "why", trace(), "--json"}});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    const auto why = nlohmann::json::parse(outcome.out);
+    const uint64_t waited = behind_nobody(why, "deadline")[what == "meet" ? "period" : "budget"];
+    EXPECT_GT(waited, 50'000'000u) << "a part of the periods of 120 ms\n" << why;
+    for (const nlohmann::json &cause : why["causes"])
+      EXPECT_NE(cause["cause"], "yield") << "it would wait behind other threads";
+  }
+}
+
+TEST_F(CpuLimits, AFrozenThreadIsNotBlockedInACall) {
+  const std::string name = "/ovnitrace-test-frozen-" + std::to_string(getpid());
+  size_t tried = 0;
+  const std::vector<std::pair<std::string, std::array<std::string, 3>>> freezers = {
+      {"/sys/fs/cgroup/freezer", {"/freezer.state", "FROZEN", "THAWED"}},
+      {"/sys/fs/cgroup/unified", {"/cgroup.freeze", "1", "0"}},
+      {"/sys/fs/cgroup", {"/cgroup.freeze", "1", "0"}}};
+  for (const auto &[root, words] : freezers) {
+    const std::string cgroup = root + name, file = cgroup + words[0];
+    if (mkdir(cgroup.c_str(), 0755) != 0)
+      continue;
+    if (exists(file)) {
+      tried++;
+      std::filesystem::remove_all(trace());
+      record({"sh", "-c",
+              installed("spin") + " 200 " + cgroup + "/cgroup.procs & sleep 0.1; echo " + words[1] +
+                  " >" + file + "; sleep 0.3; echo " + words[2] + " >" + file + "; wait"});
+      const Outcome outcome = run({.argv = {ovnitrace(), "why", trace(), "--json"}});
+      ASSERT_EQ(outcome.status(), 0) << outcome.err;
+      const auto why = nlohmann::json::parse(outcome.out);
+      uint64_t frozen = 0;
+      for (const nlohmann::json &thread : why["threads"])
+        for (const nlohmann::json &block : thread["blocked"])
+          if (thread["name"] == "spin" && block["cause"] == "frozen (cgroup freezer)")
+            frozen += block["ns"].get<uint64_t>();
+      EXPECT_GT(frozen, 100'000'000u) << root << why;
+    }
+    for (int n = 0; n < 100 && rmdir(cgroup.c_str()) != 0; n++)
+      usleep(10'000);
+  }
+  if (!tried)
+    GTEST_SKIP() << "no cgroup can be frozen here";
 }
 
 TEST_F(CpuLimits, DiffNamesASmallerQuotaFirst) {

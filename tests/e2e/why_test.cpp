@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -186,6 +187,30 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
     EXPECT_EQ(wait["idle_forbidden_ns"], overlap({{start, end}}, idle(events, 0)));
   }
   EXPECT_FALSE(longest.empty());
+}
+
+TEST_F(WhyOf, AThreadThatWaitsWhenTheCaptureStartsWasNotWoken) {
+  std::vector<std::unique_ptr<Process>> spinners;
+  std::string pids;
+  for (int n = 0; n < 8; n++) {
+    spinners.push_back(std::make_unique<Process>(
+        Command{.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}}));
+    pids += (n ? "," : "") + std::to_string(spinners.back()->pid());
+  }
+  for (const auto &spinner : spinners)
+    ASSERT_TRUE(eventually(
+        [&] { return read_text("/proc/" + std::to_string(spinner->pid()) + "/comm") == "spin\n"; },
+        "it spins"));
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-q", "-d", "0.5", "-p", pids, "-o", trace()}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  for (const DumpEvent &event : dump(trace()))
+    if (event.event == "EXT_snapshot" && event.detail("state") == "warming") {
+      EXPECT_EQ(event.detail("reason"), "waited");
+    }
+  for (const json &thread : why()["threads"])
+    for (const json &wait : thread["waiting"])
+      EXPECT_FALSE(wait["after_ns"].contains("wakeup")) << "none of them blocks: " << thread;
 }
 
 TEST_F(WhyOf, AThreadWithItsOwnCpuDoesNotWaitForAnother) {

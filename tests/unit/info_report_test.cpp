@@ -33,6 +33,32 @@ TEST(Table, AlignsCharactersNotBytes) {
                           "abc  12345\n");
 }
 
+// Whether such a thread was woken or preempted is not known.
+TEST(InfoReport, SaysHowLongThreadsWaitedThatTheTraceFoundWaiting) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(500).id(1, 11, 11, "a").id(2, 22, 22, "hog").snapshot(2, 1, 0);
+  cpu.snapshot(1, uint32_t(ThreadState::Warming), 0, FTRACE_OFFCPU_WAITED).at(1000).start();
+  cpu.at(21'000).epilogue(2, 11).dispatch(1).at(41'000).epilogue(1, 22).dispatch(2).at(51'000);
+  cpu.stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  const TraceInfo info;
+  const ReportInput input{dir.path(), info, source->catalog(), summary};
+  const std::string text = text_report(input, {});
+  EXPECT_NE(text.find("\nOf WOKEN, 20.00 us: threads that waited already when the trace began. "
+                      "Whether they were woken or preempted is not known.\n"),
+            text.npos)
+      << text;
+  const auto json = nlohmann::json::parse(json_report(input, {}));
+  for (const nlohmann::json &thread : json["threads"]) {
+    EXPECT_EQ(thread["found_waiting_ns"], thread["tid"] == 11 ? 20'000 : 0);
+    EXPECT_EQ(thread["wakeups"], 0);
+  }
+}
+
 class Busy : public ::testing::Test {
 protected:
   /// Two hosts with one pid, and more threads than a table prints.

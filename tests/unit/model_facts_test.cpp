@@ -19,8 +19,8 @@ constexpr uint32_t by(uint32_t context, uint32_t tid) {
 }
 
 TEST(KernelModel, ReportsEveryReasonPlusOneUntilTheThreadIsDispatched) {
-  for (uint32_t reason :
-       {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED, FTRACE_OFFCPU_THROTTLED}) {
+  for (uint32_t reason : {FTRACE_OFFCPU_YIELDED, FTRACE_OFFCPU_PREEMPTED, FTRACE_OFFCPU_THROTTLED,
+                          FTRACE_OFFCPU_EXHAUSTED, FTRACE_OFFCPU_NEXT_PERIOD}) {
     ReplayRig rig;
     rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(reason, 101)).at(3).dispatch(0).flush();
     EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, reason + 1}, {3, 0}}));
@@ -29,8 +29,9 @@ TEST(KernelModel, ReportsEveryReasonPlusOneUntilTheThreadIsDispatched) {
 }
 
 TEST(KernelModel, ReportsWhyAThreadSleepsUntilItIsWoken) {
-  for (uint32_t reason : {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK, FTRACE_OFFCPU_STOPPED,
-                          FTRACE_OFFCPU_TRACED, FTRACE_OFFCPU_PARKED, FTRACE_OFFCPU_IDLE}) {
+  for (uint32_t reason :
+       {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK, FTRACE_OFFCPU_STOPPED, FTRACE_OFFCPU_TRACED,
+        FTRACE_OFFCPU_PARKED, FTRACE_OFFCPU_IDLE, FTRACE_OFFCPU_FROZEN}) {
     ReplayRig rig;
     rig.at(1).dispatch(0).at(2).sleep(0, 0, off(reason, 0)).at(3).activate(0).flush();
     EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{2, reason + 1}, {3, 0}}));
@@ -48,6 +49,15 @@ TEST(KernelModel, TheSnapshotShowsTheReason) {
   ReplayRig rig;
   rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, off(FTRACE_OFFCPU_DISK, 2)).flush();
   EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_DISK + 1}}));
+}
+
+TEST(KernelModel, AThreadThatTheSnapshotFindsWaitingHasAReasonUntilItRuns) {
+  for (const uint32_t reason : {0u, uint32_t(FTRACE_OFFCPU_WAITED)}) { // 0: of older versions
+    ReplayRig rig;
+    rig.at(1).ftrace(FTrace_EXT_snapshot, 0, 0, off(reason, uint32_t(ThreadState::Warming)));
+    rig.at(2).dispatch(0).flush();
+    EXPECT_EQ(rig.threads.timeline(0, 200), (Timeline{{1, FTRACE_OFFCPU_WAITED + 1}, {2, 0}}));
+  }
 }
 
 TEST(KernelModel, AStateThatIsRecordedHasItsReason) {

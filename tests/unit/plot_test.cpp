@@ -109,7 +109,8 @@ TEST_F(Plot, AThrottledThreadIsThrottledUntilTheRefill) {
   const Figure drawn = figure({.cut = {}, .columns = 10});
   const std::string text = text_of(drawn, TextStyle::plain);
   EXPECT_NE(text.find("a (11) ##====xx##\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\n= Throttled: its cgroup has no CPU quota left\n"), std::string::npos)
+  EXPECT_NE(text.find("\n= Throttled: no CPU quota, or no budget until its next period\n"),
+            std::string::npos)
       << text;
   const SvgRow row = row_of(drawn, "a (11)");
   for (size_t c = 0; c < 10; c++) {

@@ -80,6 +80,19 @@ TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
             "(nice, or the weight of its cgroup).");
 }
 
+TEST_F(Sentences, ADeadlineThreadThatWaitsForItsNextPeriodGetsNoAdvice) {
+  about(R"(, "cpu_holders": true, "sees_refills": true, "peers": [{"tid": 99, "pid": 99,
+           "name": "hog"}])");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1, 1);
+  cpu.at(10 * kMs).epilogue(1, 99, FTRACE_OFFCPU_NEXT_PERIOD);
+  cpu.at(60 * kMs).record(FTrace_EXT_refill, 1).dispatch(1, 1).at(100 * kMs).end(1, 10).stop();
+  const Answer of = answer();
+  EXPECT_EQ(of.sentences,
+            "app (10) ran for 50 % of its life and waited 50 % for a CPU, nearly always until the "
+            "next period (SCHED_DEADLINE). It was never blocked.");
+  EXPECT_EQ(of.advice, "");
+}
+
 TEST_F(Sentences, TheDescriptionOfATraceIsNoTrace) {
   about("");
   trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(100).end(1, 10).stop();

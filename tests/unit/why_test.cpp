@@ -193,13 +193,91 @@ TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
     EXPECT_EQ(text.find("throttled: its cgroup") != text.npos, sees) << text;
     EXPECT_EQ(text.find("throttled, at most: its cgroup") != text.npos, !sees) << text;
     const LongWait &longest = why.longest_waits.at(0);
-    EXPECT_EQ(
-        wait_line(input(), longest),
-        sees ? "a (11) waited 500 ns for CPU 0 from 0.000000 s: its cgroup had CPU quota again, "
-               "hog (22) ran there, CPU 1 was idle for 300 ns of it"
-             : "a (11) waited 800 ns for CPU 0 from 0.000000 s: its cgroup had no CPU quota "
-               "left");
+    EXPECT_EQ(wait_line(input(), longest),
+              sees
+                  ? "a (11) waited 500 ns for CPU 0 from 0.000000 s: it had quota or budget again, "
+                    "hog (22) ran there, CPU 1 was idle for 300 ns of it"
+                  : "a (11) waited 800 ns for CPU 0 from 0.000000 s: its cgroup had no CPU quota "
+                    "left");
     EXPECT_EQ(why.wait_lengths[size_t(WaitKind::throttling)].max(), sees ? 300u : 800u);
+  }
+}
+
+TEST_F(Why, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
+  for (const bool yields : {true, false}) {
+    trace = TraceBuilder(dir.path());
+    trace.json(R"({"version": 1, "all_threads": true, "sees_refills": true})");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dl").id(2, 22, 22, "hog").dispatch(1, 1);
+    cpu.at(3 * kMs);
+    cpu.epilogue(1, 22, yields ? FTRACE_OFFCPU_NEXT_PERIOD : FTRACE_OFFCPU_EXHAUSTED).dispatch(2);
+    cpu.at(20 * kMs).record(FTrace_EXT_refill, 1);
+    cpu.at(21 * kMs).epilogue(2, 11).dispatch(1).at(30 * kMs).stop();
+    explain_all();
+    const std::string text = why_text(input());
+    EXPECT_NE(text.find(yields ? "\n  until its next period: it had yielded"
+                               : "\n  until its next period: its budget was used up"),
+              text.npos)
+        << text;
+    EXPECT_NE(text.find("\n  after it had quota or budget again"), text.npos) << text;
+    EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
+              yields ? "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had yielded until "
+                       "its next period"
+                     : "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had used up its "
+                       "budget, until its next period");
+    const json waiting = thread(report(), 11)["waiting"];
+    const json period = {{"holder_tid", nullptr},
+                         {"holder", nullptr},
+                         {"and_others", false},
+                         {"ns", 17 * kMs},
+                         {"after_ns", {{yields ? "period" : "budget", 17 * kMs}}}};
+    const json hog = {{"holder_tid", 22},
+                      {"holder", "hog"},
+                      {"and_others", false},
+                      {"ns", 1 * kMs},
+                      {"after_ns", {{"refill", 1 * kMs}}}};
+    EXPECT_EQ(waiting.size(), 2u) << waiting;
+    EXPECT_EQ(std::count(waiting.begin(), waiting.end(), period), 1) << waiting;
+    EXPECT_EQ(std::count(waiting.begin(), waiting.end(), hog), 1) << waiting;
+  }
+}
+
+TEST_F(Why, AFrozenThreadIsNamedSo) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "sh").dispatch(1);
+  cpu.at(1 * kMs).record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE), 1,
+                         22 | FTRACE_OFFCPU_FROZEN << FTRACE_REASON_SHIFT |
+                             FTRACE_CALL_PAR2(FTRACE_CALL_NONE));
+  cpu.dispatch(2).at(5 * kMs).activate(1, 22).at(6 * kMs).sleep(2, 11).dispatch(1).at(10 * kMs);
+  cpu.stop();
+  explain_all();
+  EXPECT_EQ(block_line(input(), why.longest_blocks.at(0)),
+            "a (11) was blocked 4.000 ms from 0.001000 s (frozen (cgroup freezer)): woken by sh "
+            "(22)");
+  const std::string text = why_text(input());
+  EXPECT_NE(text.find("\n  frozen (cgroup freezer)"), text.npos) << text;
+}
+
+// As the chunk of a flight recorder starts, and as older versions recorded it.
+TEST_F(Why, AThreadThatWaitsWhenTheTraceBeginsWasNotSeenToBeWoken) {
+  const uint32_t warming = uint32_t(ThreadState::Warming);
+  for (const auto &[code, par2] : std::vector<std::pair<uint16_t, uint32_t>>{
+           {FTrace_EXT_snapshot, warming | FTRACE_OFFCPU_WAITED << FTRACE_REASON_SHIFT},
+           {FTrace_EXT_state, warming | FTRACE_OFFCPU_WAITED << FTRACE_REASON_SHIFT},
+           {FTrace_EXT_snapshot, warming},
+           {FTrace_EXT_state, warming}}) {
+    trace = TraceBuilder(dir.path());
+    auto &cpu = trace.cpu(0).at(0).id(1, 11, 11, "a").id(2, 22, 22, "hog").record(code, 1, par2);
+    cpu.snapshot(2, 1, 0).at(10 * kMs).start().at(30 * kMs);
+    cpu.epilogue(2, 11).dispatch(1).at(40 * kMs).stop();
+    explain_all();
+    const bool is_woken = code == FTrace_EXT_state && par2 == warming;
+    const std::string text = why_text(input());
+    EXPECT_EQ(text.find("\n  since before the trace") != text.npos, !is_woken) << text;
+    EXPECT_EQ(text.find("\n  after a wakeup") != text.npos, is_woken) << text;
+    const std::string line = wait_line(input(), why.longest_waits.at(0));
+    EXPECT_EQ(line.find("and already before: why is not known") != line.npos, !is_woken) << line;
+    const json waits = thread(report(), 11)["waiting"];
+    EXPECT_EQ(waits.at(0)["after_ns"],
+              (json{{is_woken ? "wakeup" : "unknown", waits.at(0)["ns"]}}));
   }
 }
 

@@ -76,7 +76,8 @@ bool CauseCapture::load(const Capture &capture) {
   const bool can_cast = o->rodata->kfuncs & 1u << KFUNC_RDONLY_CAST;
   bpf_program *const on_timer =
       can_cast ? o->progs.on_hrtimer_expire_exit : o->progs.on_hrtimer_expire_exit_uncast;
-  sees_refills_ = !types.is_realtime() && timers.period && timers.slack &&
+  sees_refills_ = !types.is_realtime() && timers.deadline &&
+                  replace_constant(on_timer, DEADLINE_TIMER, timers.deadline) &&
                   replace_constant(on_timer, QUOTA_TIMER_PERIOD, timers.period) &&
                   replace_constant(on_timer, QUOTA_TIMER_SLACK, timers.slack);
   for (bpf_program *program :
@@ -92,7 +93,7 @@ bool CauseCapture::load(const Capture &capture) {
 
 void CauseCapture::do_without(int error) {
   constexpr const char *kWarning =
-      "warning: devices and refills of CPU quotas are not recorded: {}";
+      "warning: devices and refills of CPU quotas and budgets are not recorded: {}";
   if (is_machine_failure(error)) // otherwise, this kernel does not have them
     print(kWarning, std::strerror(error));
   else

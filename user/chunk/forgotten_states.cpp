@@ -53,7 +53,7 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
   if (placed)
     last = {newest, thread.state, thread.cpu, thread.reason, thread.call};
   const Moment since = thread.snapshot ? Moment{} : thread.placed;
-  if (last.reason == FTRACE_OFFCPU_THROTTLED && thread.refilled > since)
+  if (ftrace_offcpu_is_throttled(last.reason) && thread.refilled > since)
     last.reason = FTRACE_OFFCPU_REFILLED;
   if (last.state != ThreadState::Running && thread.moved > since && is_known(thread.moved))
     last.cpu = thread.moved_to;

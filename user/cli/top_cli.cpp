@@ -163,7 +163,7 @@ Shows the whole machine, or the processes of -p. A line is a thread, unless --by
   PREEMPT     the share in which it was preempted and waited to get a CPU back
   WOKEN       the share in which it was woken and waited for a CPU
   BLOCK       the share in which it was blocked
-  THROTTLE    the share in which its cgroup had no CPU quota left; shown if that happened
+  THROTTLE    the share in which it had no CPU quota or budget left; shown if that happened
   SW/s        how often it left its CPU in a second
   p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal

@@ -6,7 +6,7 @@ import {lastUpTo} from './search.js';
 import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN, STATES} from './trace.js';
 
 const isWait = state => state === COOLING || state === WARMING || state === THROTTLED;
-const NO_QUOTA = 'throttling'; // of header.why.kinds: nobody has the CPU
+const THROTTLES = ['throttling', 'budget', 'period']; // of header.why.kinds: nobody has the CPU
 
 /// Number of a culprit: the waker of a thread that is still blocked when the range ends. -1 is one
 /// that is not known. No number is lower.
@@ -259,7 +259,7 @@ export class Whys {
       const isKind = slice => isWait(trace.state(slice)) && this.cause[slice] === kind;
       const parts = this.byCulprit(holders, 'held by: ').map(part => ({...part, slices: where((slice, start, end) =>
         isKind(slice) && this.wasHeldBy(part.numbers, slice, start, end))}));
-      return {label: kinds[kind].name, ns: total(parts), parts: kinds[kind].word === NO_QUOTA ? [] : parts, slices: where(isKind)};
+      return {label: kinds[kind].name, ns: total(parts), parts: THROTTLES.includes(kinds[kind].word) ? [] : parts, slices: where(isKind)};
     });
     const isBlocked = slice => trace.state(slice) === PAUSED && this.cause[slice] > 0;
     const blocked = [...sums.blocks].map(([block, wakers]) => {

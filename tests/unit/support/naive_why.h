@@ -109,7 +109,8 @@ private:
     const std::vector<Thread> before = threads();
     if (event.kind == FTrace_EXT_refill && event.thread != kNone && event.time <= to_ &&
         threads()[event.thread].state == ThreadState::Cooling &&
-        kinds_[event.thread] == "throttling") {
+        (kinds_[event.thread] == "throttling" || kinds_[event.thread] == "budget" ||
+         kinds_[event.thread] == "period")) {
       kinds_[event.thread] = "refill";
       nowhere_[event.thread].clear(); // where it waited before stays unknown
     }
@@ -155,10 +156,13 @@ private:
       if (threads()[t].state == before[t].state)
         continue;
       const bool own = event.thread == t && (leaves || event.kind == FTrace_EXT_snapshot);
-      kinds_[t] = threads()[t].state == ThreadState::Warming         ? "wakeup"
+      const bool found = own && event.kind == FTrace_EXT_snapshot;
+      kinds_[t] = threads()[t].state == ThreadState::Warming         ? found ? "unknown" : "wakeup"
                   : own && reason == FTRACE_OFFCPU_PREEMPTED         ? "preemption"
                   : own && leaves && reason == FTRACE_OFFCPU_YIELDED ? "yield"
                   : own && reason == FTRACE_OFFCPU_THROTTLED         ? "throttling"
+                  : own && reason == FTRACE_OFFCPU_EXHAUSTED         ? "budget"
+                  : own && reason == FTRACE_OFFCPU_NEXT_PERIOD       ? "period"
                                                                      : "unknown";
     }
   }
