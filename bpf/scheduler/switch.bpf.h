@@ -140,7 +140,8 @@ static __noinline int log_unseen_holder(struct cpu_stage *s, struct task_struct 
 	if (since < region)
 		since = region;
 	stage_at(s, SCHED_WHEN(since, 0),
-		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, (__u32)prev->pid, bpf_get_smp_processor_id()));
+		 SCHED_WORD(SCHED_KIND_HOLDER, 0, (__u8)(prev->prio + FTRACE_PRIO_BIAS),
+			    (__u32)prev->pid, bpf_get_smp_processor_id()));
 	return 0;
 }
 
@@ -165,7 +166,8 @@ static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 	set_holder(s, next->pid, HOLDER_REPORTED);
 	name_once(next, marks_of(next->pid));
 	log_taken(s, ctx, now, 0,
-		  SCHED_WORD(SCHED_KIND_SWITCH, 0, 0, (__u32)prev->pid, (__u32)next->pid));
+		  SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS),
+			     (__u32)prev->pid, (__u32)next->pid));
 	return 0;
 }
 

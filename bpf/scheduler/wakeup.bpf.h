@@ -57,6 +57,20 @@ static __noinline __u32 learn_holder(struct cpu_stage *s, struct task_struct *p)
 	return holder_of(s);
 }
 
+/* Returns the priority of the thread `tid` that has the CPU for which `p` waits, as a record has
+ * it; 0: not known. The run queue of this CPU is locked. */
+static __noinline __u8 prio_of_holder(struct task_struct *p, __u32 tid)
+{
+	struct task_struct *holder;
+
+	if (!p || !bpf_core_field_exists(p->se.cfs_rq->rq))
+		return 0;
+	holder = p->se.cfs_rq->rq->curr;
+	if (!holder || (__u32)holder->pid != tid)
+		return 0;
+	return holder->prio + FTRACE_PRIO_BIAS;
+}
+
 /* Starts a wait of `p` for a CPU at `now`, when the clock was read. The caller stages its record
  * afterwards. */
 static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struct *p, __u32 cpu,
@@ -76,7 +90,9 @@ static __always_inline void begin_wait(struct cpu_stage *mine, struct task_struc
 	    __sync_val_compare_and_swap(&s->holder, holder, holder | HOLDER_REPORTED) != holder)
 		return;
 	stage_at(mine, SCHED_WHEN(now, 0),
-		 SCHED_WORD(SCHED_KIND_HOLDER, 0, 0, holder & FTRACE_TID_MASK, cpu));
+		 SCHED_WORD(SCHED_KIND_HOLDER, 0,
+			    locked ? prio_of_holder(p, holder & FTRACE_TID_MASK) : 0,
+			    holder & FTRACE_TID_MASK, cpu));
 }
 
 /* Logs what happens to `p`, unless its region was closed meanwhile. `stack`: a record to put before

@@ -62,11 +62,16 @@ inline constexpr Field kDispatch[] = {{.name = "priority",
                                        .unit = Unit::priority,
                                        .mask = FTRACE_PRIO_MASK,
                                        .bias = FTRACE_PRIO_BIAS}};
+/// How the kernel schedules a thread that is not traced.
+inline constexpr Field kClass = {
+    .name = "class", .mask = FTRACE_CLASS_MASK, .names = kClassNames, .show = if_set};
 inline constexpr Field kOffCpu[] = {
     {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+    kClass,
     {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames}};
 inline constexpr Field kSleep[] = {
     {.name = "next", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+    kClass,
     {.name = "reason", .mask = FTRACE_REASON_MASK, .names = kReasonNames},
     {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kSwitch[] = {
@@ -90,8 +95,8 @@ inline constexpr Field kActivate[] = {
     {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set}};
 inline constexpr Field kMark[] = {{.name = "mark", .unit = Unit::mark}};
 inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
-inline constexpr Field kHolder[] = {
-    {.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK}};
+inline constexpr Field kHolder[] = {{.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
+                                    kClass};
 inline constexpr Field kExec[] = {{.name = "from", .unit = Unit::tid}};
 /// The parts of a wait status, as wait(2) has them.
 inline constexpr uint32_t kExitSignal = 0x7f;

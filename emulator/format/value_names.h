@@ -49,6 +49,12 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_WAITED, "waited", "Waited for a CPU before the trace; why is not known"},
 };
 
+inline constexpr ValueName kClassNames[] = {
+    {FTRACE_CLASS_NORMAL, "normal", "Normal"},
+    {FTRACE_CLASS_REAL_TIME, "real_time", "Real time"},
+    {FTRACE_CLASS_DEADLINE, "deadline", "Deadline"},
+};
+
 inline constexpr ValueName kWakerContextNames[] = {
     {FTRACE_WAKER_TASK, "task", "Thread"},
     {FTRACE_WAKER_SOFTIRQ, "softirq", "Soft interrupt"},

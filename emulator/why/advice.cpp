@@ -71,12 +71,14 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
      },
      [](const AdviceFacts &facts) {
+       const char *or_else =
+           facts.other_class == FTRACE_CLASS_UNKNOWN ? ""
+           : facts.other_class == FTRACE_CLASS_NORMAL
+               ? ", or to give it a smaller share (nice, or the weight of its cgroup)"
+               : ", or to remove its real-time priority (chrt --all-tasks --other -p 0 PID)";
        return fmt::format(
-           "{} waited {} behind {}. Try to move that program to other CPUs (taskset), or to {}.",
-           facts.name, sum_text(facts, facts.behind_other), facts.other,
-           facts.other_real_time
-               ? "remove its real-time priority (chrt --all-tasks --other -p 0 PID)"
-               : "give it a smaller share (nice, or the weight of its cgroup)");
+           "{} waited {} behind {}. Try to move that program to other CPUs (taskset){}.",
+           facts.name, sum_text(facts, facts.behind_other), facts.other, or_else);
      }},
     {"own threads",
      [](const AdviceFacts &facts) {

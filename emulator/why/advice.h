@@ -26,14 +26,14 @@ struct AdviceFacts {
   uint64_t behind_own = 0;           ///< of `waiting`: a thread of the program ran there
   uint64_t behind_other = 0;         ///< of `waiting`: `other` ran there
   std::string other = {};            ///< the program that held CPUs longest, other than this one
-  bool other_real_time = false;      ///< it ran mostly with a real-time priority
-  uint64_t idle_forbidden = 0;       ///< of `waiting`: only CPUs that it may not use were idle
-  uint64_t blocked = 0;              ///< for whatever reason
-  uint64_t woken_by_own = 0;         ///< of `blocked`: a thread of the program ended it
-  uint64_t woken_by_threads = 0;     ///< blocked in a futex until a traced thread made the wakeup
-  uint64_t behind_preempted = 0;     ///< of that: time in which the later waker was preempted
-  std::string preempted = {};        ///< the waker that was preempted longest in that time
-  uint64_t preempted_ns = 0;         ///< how long it was, while at least one thread was blocked
+  ftrace_class other_class = FTRACE_CLASS_UNKNOWN; ///< the one with which it mostly ran
+  uint64_t idle_forbidden = 0;   ///< of `waiting`: only CPUs that it may not use were idle
+  uint64_t blocked = 0;          ///< for whatever reason
+  uint64_t woken_by_own = 0;     ///< of `blocked`: a thread of the program ended it
+  uint64_t woken_by_threads = 0; ///< blocked in a futex until a traced thread made the wakeup
+  uint64_t behind_preempted = 0; ///< of that: time in which the later waker was preempted
+  std::string preempted = {};    ///< the waker that was preempted longest in that time
+  uint64_t preempted_ns = 0;     ///< how long it was, while at least one thread was blocked
 
   uint64_t wanted() const { return running + waiting; } ///< wanted a CPU
 };

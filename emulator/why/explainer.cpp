@@ -17,7 +17,13 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; ///< lower priorities are real time
+/// Returns the class of a thread with this priority, which is as in task_dispatch.
+ftrace_class class_of_priority(uint32_t priority) {
+  constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; // lower priorities are real time
+  if (!priority)
+    return FTRACE_CLASS_UNKNOWN;
+  return priority < kFirstNice ? FTRACE_CLASS_REAL_TIME : FTRACE_CLASS_NORMAL;
+}
 
 bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
@@ -37,7 +43,7 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
       last_idle_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
-  all_.real_time.resize(catalog.threads.size());
+  all_.classes.resize(catalog.threads.size());
   all_.hit_time = hit_.time();
 }
 
@@ -68,13 +74,12 @@ void Explainer::on_event(const Event &event, const System &system) {
   locks_.event(event);
   switch (event.kind) {
   case FTrace_EVT_task_dispatch:
-    if (event.thread != kNone) {
-      const uint32_t priority = added_par2(event) & FTRACE_PRIO_MASK;
-      all_.real_time[event.thread] = priority && priority < kFirstNice;
-    }
+    if (event.thread != kNone)
+      all_.classes[event.thread] = class_of_priority(added_par2(event) & FTRACE_PRIO_MASK);
     return;
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
+    note_class(event, system);
     now_.next = Culprit::of(event.next());
     now_.leaves = event.thread;
     now_.reason = event.reason();
@@ -95,6 +100,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EXT_refill:
     return refill(event.thread, system.threads()[event.thread], event.time);
   case FTrace_EXT_holder:
+    note_class(event, system);
     if (event.cpu != kNone)
       holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
                     Culprit::of(event.named()), event.time);
@@ -109,6 +115,13 @@ void Explainer::on_event(const Event &event, const System &system) {
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
     return;
   }
+}
+
+/// Notes the class of the thread that got a CPU and is not traced.
+void Explainer::note_class(const Event &event, const System &system) {
+  const uint32_t found = (added_par2(event) & FTRACE_CLASS_MASK) >> FTRACE_CLASS_SHIFT;
+  if (found && event.cpu != kNone)
+    all_.peer_classes[{system.cpus()[event.cpu].host, event.named().tid}] = ftrace_class(found);
 }
 
 /// Starts the first region: nothing of the process was recorded before.

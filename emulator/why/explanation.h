@@ -187,8 +187,10 @@ struct Explanation {
   std::vector<LongWait> hit = {};        ///< the wait or block that hit a --trigger, if any
   bool hit_is_block = false;
   uint64_t hit_time = 0; ///< on the clock of the trace
-  /// By thread: whether it got a CPU last with a real-time priority, as far as the trace says.
-  std::vector<uint8_t> real_time = {};
+  /// By thread: with which class it got a CPU last, as far as the trace says.
+  std::vector<ftrace_class> classes = {};
+  /// The same of threads that are not traced, by host and tid.
+  std::map<std::pair<uint32_t, uint32_t>, ftrace_class> peer_classes = {};
 };
 
 } // namespace ovnitrace

@@ -295,13 +295,21 @@ std::string no_thread(const Catalog &catalog) {
 
 struct Other {
   Part part;
-  bool real_time = false; ///< at least half of the time
+  ftrace_class mostly = FTRACE_CLASS_UNKNOWN; ///< at least half of the time
 };
+
+/// Returns the class of a thread, traced or not, as it last got a CPU.
+ftrace_class class_of_holder(const Explanation &why, Culprit holder, uint32_t host) {
+  if (holder.kind() == Culprit::Kind::thread)
+    return why.classes[holder.number()];
+  const auto peer = why.peer_classes.find({host, holder.number()});
+  return peer == why.peer_classes.end() ? FTRACE_CLASS_UNKNOWN : peer->second;
+}
 
 /// Returns the other program that had CPUs longest, by name.
 Other largest_other(const Catalog &catalog, const Explanation &why) {
   Parts parts;
-  std::map<std::string, uint64_t> real_time;
+  std::map<std::string, uint64_t> real_time, normal;
   std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
   for (const WaitSum &sum : why.held) {
     // No CPU would have helped, whatever ran there.
@@ -313,17 +321,21 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
       continue;
     const std::string name = name_of(catalog, sum.holder, host);
     parts.add(name, sum.ns);
-    if (traced && why.real_time[sum.holder.number()])
-      real_time[name] += sum.ns;
+    const ftrace_class of = class_of_holder(why, sum.holder, host);
+    if (of != FTRACE_CLASS_UNKNOWN)
+      (of == FTRACE_CLASS_NORMAL ? normal : real_time)[name] += sum.ns;
     tids[name].emplace(host,
                        traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
   }
   Part part = parts.largest();
-  const bool is_real_time = part.ns && real_time[part.text] * 2 >= part.ns;
+  const ftrace_class mostly = !part.ns                              ? FTRACE_CLASS_UNKNOWN
+                              : real_time[part.text] * 2 >= part.ns ? FTRACE_CLASS_REAL_TIME
+                              : normal[part.text] * 2 >= part.ns    ? FTRACE_CLASS_NORMAL
+                                                                    : FTRACE_CLASS_UNKNOWN;
   part.text = tids[part.text].size() == 1 ? name_and_number(short_name(part.text), "thread",
                                                             tids[part.text].begin()->second)
                                           : name_or_none(part.text);
-  return {part, is_real_time};
+  return {part, mostly};
 }
 
 } // namespace
@@ -336,7 +348,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                     .all_cpus = cpu_count(info, catalog),
                     .behind_other = other.part.ns,
                     .other = other.part.text,
-                    .other_real_time = other.real_time,
+                    .other_class = other.mostly,
                     .woken_by_threads = why.preempted_wakers.woken,
                     .behind_preempted = why.preempted_wakers.blocked,
                     .preempted_ns = why.preempted_wakers.most_preempted};

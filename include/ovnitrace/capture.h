@@ -49,7 +49,7 @@ enum sched_kind {
 	SCHED_KIND_STACK = 6,  /* SCHED_STACK_* below: a stack that belongs to the next record, of a
 				* switch or a wakeup at the same time */
 	SCHED_KIND_HOLDER = 7, /* a: tid of who has a CPU for which a traced thread waits from now
-				* on, b: that CPU */
+				* on, b: that CPU, prio: of a, 0: not known */
 	SCHED_KIND_WORK = 9, /* a: a thread that a kernel worker wakes next, b: who queued the work
 			      * item that it runs, 0: an interrupt; how long ago: SCHED_WORK_AGE */
 	SCHED_KIND_REFILL = 11, /* a: tid of one that was throttled and may run again */

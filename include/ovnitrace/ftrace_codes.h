@@ -216,6 +216,17 @@ enum FTrace_fire_event {
 #define FTRACE_REASON_SHIFT 24
 #define FTRACE_REASON_MASK  0x0f000000u
 
+/* The class of the thread that gets a CPU and is not traced: bits 22-23 of par2 of task_epilogue,
+ * task_sleep and FTrace_EXT_holder. */
+enum ftrace_class {
+	FTRACE_CLASS_UNKNOWN = 0,
+	FTRACE_CLASS_NORMAL = 1,
+	FTRACE_CLASS_REAL_TIME = 2, /* SCHED_FIFO, SCHED_RR, or it inherits such a priority */
+	FTRACE_CLASS_DEADLINE = 3,
+};
+#define FTRACE_CLASS_SHIFT 22
+#define FTRACE_CLASS_MASK  0x00c00000u
+
 /* Why a thread left its CPU: high byte of par2 of task_epilogue and task_sleep; the tid is the one
  * that runs instead (0: the idle task). Values are never renumbered. */
 enum ftrace_offcpu_reason {

@@ -150,6 +150,31 @@ TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
     EXPECT_EQ(next[at], 1) << "at " << at.second;
 }
 
+// No dispatch of such a thread is recorded.
+TEST_F(HoldersOf, AProcessHaveAClass) {
+  Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
+  Process burst({.argv = {"taskset", "-c", "0", "chrt", "-f", "10", "sh", "-c",
+                          "while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep "
+                          "0.01; done"}});
+  const std::string tid = std::to_string(victim.pid());
+  const Outcome outcome =
+      run({.argv = {ovnitrace(), "record", "-q", "-d", "1", "-p", tid, "-o", trace()}});
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  std::set<std::string> classes;
+  for (const DumpEvent &event : dump(trace()))
+    for (const char *who : {"holder", "next"})
+      if (event.detail(who).ends_with("(" + std::to_string(burst.pid()) + ")"))
+        classes.insert(event.detail("class"));
+  if (classes.empty())
+    GTEST_SKIP() << "SCHED_FIFO is not allowed here";
+  EXPECT_EQ(classes, std::set<std::string>{"real_time"});
+  const Outcome why = run({.argv = {ovnitrace(), "why", trace(), "--json"}});
+  const std::string advice = json::parse(why.out)["answer"]["advice"];
+  if (advice.find("(" + std::to_string(burst.pid()) + ")") != advice.npos) {
+    EXPECT_EQ(advice.find("nice"), advice.npos) << advice;
+  }
+}
+
 // The thread or the idle task on a CPU may have run since before the capture. No switch names it.
 TEST_F(HoldersOf, ACpuAreKnownBeforeItsFirstSwitch) {
   for (int attempt = 0; attempt < 20; attempt++) {

@@ -131,6 +131,7 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
 TEST(Advice, AnotherProgramThatHadTheCpus) {
   AdviceFacts facts = usual();
   facts.other = "xz (7)";
+  facts.other_class = FTRACE_CLASS_NORMAL;
   facts.behind_other = 150 * kMs;
   EXPECT_EQ(advice(facts),
             "app waited 150.0 ms behind xz (7). Try to move that program to other CPUs "
@@ -143,7 +144,11 @@ TEST(Advice, ANiceValueIsNoAdviceForARealTimePriority) {
   AdviceFacts facts = usual();
   facts.other = "burst (7)";
   facts.behind_other = 150 * kMs;
-  facts.other_real_time = true;
+  EXPECT_EQ(advice(facts),
+            "app waited 150.0 ms behind burst (7). Try to move that program to other CPUs "
+            "(taskset).")
+      << "its class is not known";
+  facts.other_class = FTRACE_CLASS_REAL_TIME;
   EXPECT_EQ(advice(facts),
             "app waited 150.0 ms behind burst (7). Try to move that program to other CPUs "
             "(taskset), or to remove its real-time priority (chrt --all-tasks --other -p 0 PID).");

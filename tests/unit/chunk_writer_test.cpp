@@ -56,7 +56,8 @@ TEST(ChunkWriter, ReportsASwitchAsBothItsHalves) {
       {FTrace_EVT_task_sleep, 12, 300, 0 | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT},
       {FTrace_EVT_task_dispatch, 11, 400, 121},
       {FTrace_EVT_task_end, 11, 500, 11},
-      {FTrace_EXT_holder, 0, 500, 99}, // the record of an end does not name the next thread
+      // the record of an end does not name the next thread
+      {FTrace_EXT_holder, 0, 500, 99 | FTRACE_CLASS_NORMAL << FTRACE_CLASS_SHIFT},
   };
   EXPECT_EQ(read_all(list), expected);
   EXPECT_EQ(list.chunks[0].cpu, 3u);
@@ -85,7 +86,8 @@ TEST(ChunkWriter, AThreadThatLogsHasTheCpu) {
   const std::vector<Plain> expected = {
       {FTrace_EVT_trace_start, 0, 100, 1'000'000},
       {FTrace_EVT_user_event_0, 0, 150, 7},
-      {FTrace_EVT_task_sleep, 11, 200, 99 | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+      {FTrace_EVT_task_sleep, 11, 200,
+       99 | FTRACE_CLASS_NORMAL << FTRACE_CLASS_SHIFT | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
       {FTrace_EVT_task_dispatch, 12, 300, 0},
       {FTrace_EVT_user_event_0, 0, 300, 7},
       {FTrace_EVT_user_event_0, 0, 302, 7},
@@ -118,6 +120,33 @@ TEST(ChunkWriter, AThreadThatLogsHasTheCpuEvenIfASwitchWasHidden) {
       {FTrace_EVT_task_dispatch, 11, 400, 121},
   };
   EXPECT_EQ(read_all(list), expected);
+}
+
+TEST(ChunkWriter, SaysTheClassOfANextThreadThatIsNotTraced) {
+  const std::map<int, uint32_t> classes = {
+      {0, FTRACE_CLASS_UNKNOWN},     {1, FTRACE_CLASS_DEADLINE}, {2, FTRACE_CLASS_REAL_TIME},
+      {101, FTRACE_CLASS_REAL_TIME}, {102, FTRACE_CLASS_NORMAL}, {141, FTRACE_CLASS_NORMAL}};
+  for (const auto &[priority, of] : classes) {
+    ThreadRegistry registry;
+    ChunkList list(256);
+    ChunkWriter writer(0, 1, registry, list);
+    const uint32_t holder = 99 | of << FTRACE_CLASS_SHIFT;
+    const auto to = [&](uint32_t reason, uint32_t next) {
+      return SCHED_WORD(SCHED_KIND_SWITCH, reason, priority, 11, next) | SCHED_A_TRACED;
+    };
+    writer.transition({10, to(FTRACE_OFFCPU_PREEMPTED, 99)});
+    writer.transition({20, to(FTRACE_OFFCPU_SLEEP, 99)});
+    writer.transition({30, to(FTRACE_OFFCPU_SLEEP, 0)});
+    writer.transition({40, SCHED_WORD(SCHED_KIND_HOLDER, 0, priority, 99, 3)});
+    writer.finish(50);
+    const std::vector<Plain> expected = {
+        {FTrace_EVT_trace_start, 0, 1, 1'000'000},
+        {FTrace_EVT_task_epilogue, 11, 10, holder | FTRACE_OFFCPU_PREEMPTED << FTRACE_REASON_SHIFT},
+        {FTrace_EVT_task_sleep, 11, 20, holder | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+        {FTrace_EVT_task_sleep, 11, 30, FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT},
+        {FTrace_EXT_holder, 0, 40, holder}};
+    EXPECT_EQ(read_all(list), expected) << priority;
+  }
 }
 
 TEST(ChunkWriter, NamesTheDeviceOfAWakeupAndWhenAThrottledThreadMayRun) {

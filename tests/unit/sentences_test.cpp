@@ -76,8 +76,33 @@ TEST_F(Sentences, HoldersWithoutANameAreNamedSo) {
   cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
   EXPECT_EQ(answer().advice,
             "app (10) waited 50.00 ms behind threads without a name. Try to move that "
-            "program to other CPUs (taskset), or to give it a smaller share "
-            "(nice, or the weight of its cgroup).");
+            "program to other CPUs (taskset).");
+}
+
+// With a capture of one process, no dispatch says the priority of a holder.
+TEST_F(Sentences, TheAdviceKnowsTheClassOfAHolderThatIsNotTraced) {
+  const std::map<int, std::string> advised = {
+      {FTRACE_CLASS_UNKNOWN, "."},
+      {FTRACE_CLASS_NORMAL, ", or to give it a smaller share (nice, or the weight of its cgroup)."},
+      {FTRACE_CLASS_REAL_TIME,
+       ", or to remove its real-time priority (chrt --all-tasks --other -p 0 PID)."},
+      {FTRACE_CLASS_DEADLINE,
+       ", or to remove its real-time priority (chrt --all-tasks --other -p 0 PID)."}};
+  for (const auto &[of, words] : advised)
+    for (const bool switched : {true, false}) {
+      trace = test::TraceBuilder(dir.path());
+      about(R"(, "cpu_holders": true, "peers": [{"tid": 99, "pid": 99, "name": "burst"}])");
+      const uint32_t holder = 99 | uint32_t(of) << FTRACE_CLASS_SHIFT;
+      auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(10 * kMs);
+      cpu.epilogue(1, switched ? holder : 98);
+      if (!switched)
+        cpu.record(FTrace_EXT_holder, 0, holder);
+      cpu.at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+      EXPECT_EQ(answer().advice,
+                "app (10) waited 50.00 ms behind burst (99). Try to move that program to other "
+                "CPUs (taskset)" +
+                    words);
+    }
 }
 
 TEST_F(Sentences, ADeadlineThreadThatWaitsForItsNextPeriodGetsNoAdvice) {
@@ -288,8 +313,7 @@ TEST_F(Sentences, ProgramIsExplainedInATraceOfTheMachine) {
       << answer().sentences;
   EXPECT_EQ(answer().advice,
             "app waited 120.0 ms (sum of 2 threads) behind hog (90). Try to move that program to "
-            "other CPUs (taskset), or to give it a smaller share (nice, or the weight of its "
-            "cgroup).");
+            "other CPUs (taskset).");
 }
 
 TEST_F(Sentences, AMachineWithoutAProgramHasTheTimeOfItsCpus) {

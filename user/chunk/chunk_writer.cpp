@@ -27,6 +27,15 @@ uint32_t tid_b(uint64_t word) {
 uint32_t reason(uint64_t word) {
   return word >> SCHED_REASON_SHIFT & 0xf;
 }
+/// Returns the tid of a thread that is not traced with its class, from the priority in a record.
+/// The idle task, tid 0, has no class.
+uint32_t with_class(uint32_t tid, uint64_t word) {
+  const auto priority = int(word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
+  const ftrace_class known = priority < FTRACE_PRIO_BIAS         ? FTRACE_CLASS_DEADLINE
+                             : priority < FTRACE_PRIO_BIAS + 100 ? FTRACE_CLASS_REAL_TIME
+                                                                 : FTRACE_CLASS_NORMAL;
+  return tid | uint32_t(tid && priority ? known : FTRACE_CLASS_UNKNOWN) << FTRACE_CLASS_SHIFT;
+}
 uint32_t with_reason(uint32_t tid, uint64_t word) {
   return tid | reason(word) << FTRACE_REASON_SHIFT;
 }
@@ -73,7 +82,7 @@ void ChunkWriter::on_switch(const SchedTransition &record) {
   }
   const bool names_next = leaves && parts.reason != FTRACE_OFFCPU_DEAD;
   if (!next && !is_known && !names_next)
-    put(FTrace_EXT_holder, uint16_t(cpu_), time, tid_b(word));
+    put(FTrace_EXT_holder, uint16_t(cpu_), time, with_class(tid_b(word), word));
   if (next_context && !names_next)
     put(FTrace_EVT_task_dispatch, next_context, time, parts.priority);
   running_ = next;
@@ -91,7 +100,8 @@ void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
   const bool is_blocked = !ftrace_offcpu_is_runnable(parts.reason);
   const uint16_t call = is_blocked ? record.call : uint16_t(FTRACE_CALL_UNKNOWN);
   if (!parts.next)
-    put_blocked(off_cpu_code(parts.reason), context, time, with_reason(tid_b(word), word), call);
+    put_blocked(off_cpu_code(parts.reason), context, time,
+                with_reason(with_class(tid_b(word), word), word), call);
   else if (const ftrace_record last = chunk_->records.back();
            is_wakeup(last, parts.next, tid_a(word)) &&
            parts.fits_wake(time - ftrace_record_tsc(&last))) {
@@ -104,7 +114,8 @@ void ChunkWriter::put_off_cpu(const SchedTransition &record, uint16_t context,
 }
 
 void ChunkWriter::on_holder(const SchedTransition &record) {
-  put(FTrace_EXT_holder, uint16_t(tid_b(record.word)), record.time, tid_a(record.word));
+  put(FTrace_EXT_holder, uint16_t(tid_b(record.word)), record.time,
+      with_class(tid_a(record.word), record.word));
 }
 
 /// Handles an execve in a thread that is not the main one: it takes over the main thread's tid.
