@@ -39,7 +39,7 @@ std::string fewer_text(const AdviceFacts &facts) {
 constexpr AdviceRule kRules[] = {
     {"quota", [](const AdviceFacts &facts) { return facts.throttled; },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try a larger CPU quota (cpu.max): its cgroup had none left for {}.",
+       return fmt::format("Try a larger CPU quota: its cgroup had none left for {}.",
                           sum_text(facts, facts.throttled));
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },

@@ -25,8 +25,7 @@ TEST(Advice, SaysNothingWithoutACause) {
 TEST(Advice, QuotaNamesTheThrottledTime) {
   AdviceFacts facts = usual();
   facts.throttled = 60 * kMs;
-  EXPECT_EQ(advice(facts),
-            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms.");
+  EXPECT_EQ(advice(facts), "Try a larger CPU quota: its cgroup had none left for 60.00 ms.");
   facts.throttled = 59 * kMs; // less than 10 % of 600 ms
   EXPECT_EQ(advice(facts), "");
 }

@@ -281,8 +281,7 @@ TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
       answer().sentences,
       "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because the "
       "cgroup had no CPU quota left. It was never blocked.");
-  EXPECT_EQ(answer().advice,
-            "Try a larger CPU quota (cpu.max): its cgroup had none left for 80.00 ms.");
+  EXPECT_EQ(answer().advice, "Try a larger CPU quota: its cgroup had none left for 80.00 ms.");
 }
 
 TEST_F(Sentences, ThrottlingIsNotBlamedOnTheRunningThread) {
@@ -291,8 +290,7 @@ TEST_F(Sentences, ThrottlingIsNotBlamedOnTheRunningThread) {
   cpu.dispatch(1).at(20 * kMs).epilogue(1, 90, FTRACE_OFFCPU_THROTTLED).dispatch(2);
   cpu.at(80 * kMs).record(FTrace_EXT_refill, 1, 0).at(100 * kMs).epilogue(2, 10).dispatch(1);
   cpu.at(120 * kMs).end(1, 10).stop();
-  EXPECT_EQ(answer().advice,
-            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms.");
+  EXPECT_EQ(answer().advice, "Try a larger CPU quota: its cgroup had none left for 60.00 ms.");
 }
 
 /// app (10), its child (12), and a hog (90) that was there before; all on one CPU.
