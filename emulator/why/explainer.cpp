@@ -276,6 +276,12 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
       longest_waits_.add(wait);
     if (is_idle)
       idle_waits_.add(wait);
+    if (const Slice *before = is_hit ? hit_.throttled_before(slice) : nullptr) {
+      wait.throttled = before->length();
+      wait.throttled_kind = wait_kind(before->state, before->reason);
+      wait.start = before->start;
+      wait.starts = before->starts;
+    }
     if (is_hit)
       all_.hit = {wait};
   }

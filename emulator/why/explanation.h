@@ -133,6 +133,9 @@ struct LongWait {
   uint64_t cpu_ns = 0;
   bool moved = false; ///< it waited for other CPUs too
   WaitKind kind = WaitKind::not_known;
+  /// A hit after a refill: for how long it was throttled before, ns, and why.
+  uint64_t throttled = 0;
+  WaitKind throttled_kind = WaitKind::not_known;
   Block block = {};       ///< of a wait after a wakeup: in what it was blocked before
   uint32_t stack = kNone; ///< of the block
   /// Who woke the thread; after a preemption: who got its CPU. Nobody, if a block has not ended.

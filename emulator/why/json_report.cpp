@@ -238,6 +238,8 @@ private:
         one["cpu"] = cpu(wait.cpu);
         one["cpu_ns"] = wait.cpu_ns;
         one["after"] = wait_word(wait.kind);
+        if (wait.throttled)
+          one["throttled_ns"] = wait.throttled;
         one["holders"] = Json::array();
         const bool throttled = is_throttled(wait.kind);
         for (const LongWait::Part &part : throttled ? std::vector<LongWait::Part>() : wait.holders)

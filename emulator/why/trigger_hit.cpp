@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/trigger_hit.h"
 
+#include "emulator/slices/shown_state.h"
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -56,6 +58,8 @@ bool TriggerHit::takes(const Slice &slice, bool is_block) {
   if (tid_ == kNone || is_block != is_block_ || catalog_.threads[slice.thread].tid != tid_ ||
       catalog_.threads[slice.thread].host != host_)
     return false;
+  if (shown_state(slice) == ShownState::throttled)
+    throttled_ = slice;
   const uint64_t off = slice.end > time_ ? slice.end - time_ : time_ - slice.end;
   if (off >= nearest_)
     return false;

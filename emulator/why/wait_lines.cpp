@@ -47,6 +47,10 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
   case WaitKind::period:
     return "it had yielded until its next period";
   case WaitKind::refill:
+    if (wait.throttled)
+      return fmt::format(
+          "{}, for {}; then it waited {}", cause(input, {.kind = wait.throttled_kind}),
+          human_duration(wait.throttled), human_duration(wait.length() - wait.throttled));
     return "it had quota or budget again";
   case WaitKind::not_known:
     break;

@@ -113,6 +113,24 @@ TEST_F(WhyOpening, TheWaitThatHitATriggerComesFirst) {
   }
 }
 
+TEST_F(WhyOpening, AHitAfterARefillIsTheWholeWait) {
+  trace.json(R"j({"version": 1, "machine": "x86_64", "all_threads": true,
+                  "marks": [{"time_ns": 70000000, "text": "preempted 60.00 ms of worker(11)"}]})j");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "worker").id(2, 22, 22, "hog").dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2);
+  cpu.at(69 * kMs).record(FTrace_EXT_refill, 1).at(70 * kMs).epilogue(2, 11).dispatch(1);
+  cpu.at(100 * kMs).stop();
+  explain_all();
+  EXPECT_EQ(hit_line(input()),
+            "The trigger hit: worker (11) waited 60.00 ms for CPU 0 from 0.010000 s: its cgroup "
+            "had no CPU quota left, for 59.00 ms; then it waited 1.000 ms, hog (22) ran there.");
+  const json hit = report()["hit"];
+  EXPECT_EQ(hit["start_ns"], 10 * kMs);
+  EXPECT_EQ(hit["ns"], 60 * kMs);
+  EXPECT_EQ(hit["throttled_ns"], 59 * kMs);
+  EXPECT_EQ(hit["holders"][0]["ns"], kMs);
+}
+
 TEST_F(WhyOpening, TheBlockThatHitATriggerComesFirst) {
   trace.json(R"-({"version": 1, "machine": "x86_64", "all_threads": true,
                  "marks": [{"time_ns": 30000000, "text": "blocked 20.00 ms of a(b)(11)"}]})-");
