@@ -41,10 +41,7 @@ std::vector<std::pair<std::string, Value>> top_values() {
   };
   return {
       {"run", time(ThreadState::Running)},
-      {"preempt",
-       [](const ThreadSummary &of) {
-         return of.reported(ThreadState::Cooling) - of.throttled_time();
-       }},
+      {"preempt", &ThreadSummary::preempted_time},
       {"woken", time(ThreadState::Warming)},
       {"block", time(ThreadState::Paused)},
       {"throttle", &ThreadSummary::throttled_time},

@@ -193,7 +193,7 @@ void Summarizer::on_slice(const Slice &slice) {
       summary_.cpus[slice.cpu].switches++;
     return;
   }
-  if (shown_state(slice) == ShownState::throttled && slice.starts && slice.ends)
+  if (shown_state(slice) == ShownState::throttled)
     thread.throttling.add(slice.start, slice.end);
   if (slice.reason == FTRACE_OFFCPU_WAITED)
     thread.found_waiting += slice.length();

@@ -48,7 +48,7 @@ struct ThreadSummary : ThreadCounters {
   uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
   uint64_t waits_given_up = 0; ///< of them
-  Spans throttling;            ///< off its CPU while throttled, with both ends seen
+  Spans throttling;            ///< in ShownState::throttled, as far as it is in the range
   uint64_t found_waiting = 0;  ///< of Warming, ns: waited when the trace began, woken or preempted
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
@@ -63,11 +63,9 @@ struct ThreadSummary : ThreadCounters {
   }
   /// Returns the ns of its life to report, which is the sum of reported().
   uint64_t recorded() const { return alive() - outside - gate; }
-  /// Returns the ns in which it was off its CPU without quota or budget, as far as both ends were
-  /// seen. The rest of Cooling is preempted.
-  uint64_t throttled_time() const {
-    return std::min(throttling.time, time[size_t(ThreadState::Cooling)]);
-  }
+  uint64_t throttled_time() const { return throttling.time; } ///< ns of Cooling
+  /// Returns the rest of Cooling, ns.
+  uint64_t preempted_time() const { return time[size_t(ThreadState::Cooling)] - throttled_time(); }
   /// Returns how often it left its CPU. Linux counts all but `voluntary` as involuntary.
   uint64_t switches() const;
   /// Adds the numbers of another thread.

@@ -177,12 +177,9 @@ private:
     Table table({"THREAD", "TIMES", "TIME", "MAX", "AT"});
     std::vector<Line> throttled;
     std::copy_if(threads.begin(), threads.end(), std::back_inserter(throttled),
-                 [](const Line &line) { return line.sum.throttled > 0; });
-    put_lines(throttled, [&](const Line &line) {
-      Table::Row row = span_row(line.name, line.sum.throttling);
-      row[1] = human_count(line.sum.throttled);
-      table.add(std::move(row));
-    });
+                 [](const Line &line) { return line.sum.throttling.count > 0; });
+    put_lines(throttled,
+              [&](const Line &line) { table.add(span_row(line.name, line.sum.throttling)); });
     return table;
   }
 

@@ -67,10 +67,9 @@ void Metrics::add(const TopPart &part) {
       continue;
     Counts &counts = of({catalog.threads[mains[t]].name,
                          std::string(group_of(catalog, catalog.threads[t], summary.to))});
-    const uint64_t throttled = thread.throttled_time();
     const uint64_t states[kStates.size()] = {thread.reported(ThreadState::Running),
-                                             thread.reported(ThreadState::Cooling) - throttled,
-                                             throttled,
+                                             thread.preempted_time(),
+                                             thread.throttled_time(),
                                              thread.reported(ThreadState::Warming),
                                              thread.reported(ThreadState::Paused),
                                              thread.reported(ThreadState::Unknown)};

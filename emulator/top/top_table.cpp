@@ -81,9 +81,8 @@ public:
     Table::Row row = {line.label};
     if (left_ == 2)
       row.push_back(line.blocked_in);
-    const uint64_t preempted = time(ThreadState::Cooling) - sum.throttled_time();
-    for (const uint64_t ns :
-         {sum.running(), preempted, time(ThreadState::Warming), time(ThreadState::Paused)})
+    for (const uint64_t ns : {sum.running(), sum.preempted_time(), time(ThreadState::Warming),
+                              time(ThreadState::Paused)})
       row.push_back(share(ns, length_));
     if (throttled_)
       row.push_back(share(sum.throttled_time(), length_));

@@ -96,11 +96,12 @@ TEST_F(PowerReports, CountThrottlingApartFromPreemption) {
   cpu.at(600).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(1000).stop();
   summarize_trace();
   expect_line("(throttled):\nTHREAD        TIMES    TIME     MAX           AT\n"
-              "spinner (11)      2  300 ns  300 ns  0.000000400\n");
+              "spinner (11)      2  700 ns  400 ns  0.000001000\n");
   const nlohmann::json &thread = json["threads"][0];
   EXPECT_EQ(thread["switches"]["throttled"], 2);
   EXPECT_EQ(thread["switches"]["preempted"], 1);
-  EXPECT_EQ(thread["throttling"]["count"], 1) << "the other did not end";
+  EXPECT_EQ(thread["throttling"]["count"], 2) << "the second one goes on at the end";
+  EXPECT_EQ(thread["throttling"]["time_ns"], 700);
   EXPECT_EQ(json["preemptions"].size(), 1u);
 }
 
