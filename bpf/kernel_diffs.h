@@ -40,10 +40,38 @@ static __always_inline __u32 task_cpu(struct task_struct *p)
 	return ((struct task_struct___own_cpu *)p)->cpu;
 }
 
-/* Whether a thread that left its CPU runnable did so because its cgroup has no CPU quota left. From
- * 6.18 on ("sched/fair: Switch to task based throttle model") each thread is taken off
- * its runqueue on its way back to user space, and knows so. Before, the runqueue of its cgroup is
- * taken away as a whole. Without CONFIG_CFS_BANDWIDTH there is neither. */
+/* Whether a real-time thread may not run because the quota of such threads is used up: with
+ * CONFIG_RT_GROUP_SCHED that of its cgroup, else, until 6.11, that of its CPU. */
+struct rt_rq___throttled {
+	int rt_throttled;
+} __attribute__((preserve_access_index));
+struct sched_rt_entity___grouped {
+	struct rt_rq___throttled *rt_rq;
+} __attribute__((preserve_access_index));
+struct task_struct___rt_grouped {
+	struct sched_rt_entity___grouped rt;
+} __attribute__((preserve_access_index));
+struct rq___rt {
+	struct rt_rq___throttled rt;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool is_rt_throttled(struct task_struct *p)
+{
+	struct task_struct___rt_grouped *grouped = (void *)p;
+	struct rq___rt *rq;
+
+	if (bpf_core_field_exists(grouped->rt.rt_rq))
+		return grouped->rt.rt_rq->rt_throttled;
+	if (!bpf_core_field_exists(p->se.cfs_rq->rq))
+		return false;
+	rq = (void *)p->se.cfs_rq->rq;
+	return bpf_core_field_exists(rq->rt.rt_throttled) && rq->rt.rt_throttled;
+}
+
+/* Whether a thread that left its CPU runnable did so because its cgroup has no CPU quota left. In
+ * the fair class, from 6.18 on ("sched/fair: Switch to task based throttle model") each thread is
+ * taken off its runqueue on its way back to user space, and knows so. Before, the runqueue of its
+ * cgroup is taken away as a whole. Without CONFIG_CFS_BANDWIDTH there is neither. */
 struct task_struct___throttled {
 	bool throttled;
 } __attribute__((preserve_access_index));
@@ -56,10 +84,11 @@ static __always_inline bool is_throttled(struct task_struct *p)
 	struct task_struct___throttled *each = (void *)p;
 	struct cfs_rq___throttled *group = (void *)p->se.cfs_rq;
 
+	if (unlikely(p->prio < MAX_RT_PRIO))
+		return p->prio >= 0 && is_rt_throttled(p);
 	if (bpf_core_field_exists(each->throttled))
 		return each->throttled;
-	return bpf_core_field_exists(group->throttle_count) && p->prio >= MAX_RT_PRIO &&
-	       group->throttle_count > 0;
+	return bpf_core_field_exists(group->throttle_count) && group->throttle_count > 0;
 }
 
 /* Returns why a SCHED_DEADLINE thread that could go on may not run before its next period: enum

@@ -17,7 +17,7 @@ static __always_inline void note_throttled(struct task_struct *p)
 	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
 	struct throttled_thread *one;
 
-	if (!all)
+	if (!all || p->prio < MAX_RT_PRIO) /* a real-time thread runs at once when it may */
 		return;
 	one = &all->of[__sync_fetch_and_add(&all->next, 1) & (CAPTURE_THROTTLED - 1)];
 	one->tid = p->pid;
