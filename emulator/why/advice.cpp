@@ -36,11 +36,45 @@ std::string fewer_text(const AdviceFacts &facts) {
                      double(facts.wanted()) / double(facts.length), cpus);
 }
 
+/// Says behind which program the threads waited, and what to try, as far as priorities allow it.
+std::string other_program(const AdviceFacts &facts) {
+  const std::string who = fmt::format("{} waited {} behind {}", facts.name,
+                                      sum_text(facts, facts.behind_other), facts.other);
+  constexpr const char *kMove = "to move that program to other CPUs (taskset)";
+  const auto mostly = [&](uint64_t ns) { return ns * 2 >= facts.behind_other; };
+  switch (facts.other_class) {
+  case FTRACE_CLASS_UNKNOWN:
+  case FTRACE_CLASS_NORMAL:
+    if (mostly(facts.behind_lower) && facts.preempted_lower * 2 >= facts.behind_lower)
+      return who + ", which has a lower priority: the kernel keeps a part of each CPU for normal "
+                   "threads (kernel.sched_rt_runtime_us; since Linux 6.12 the fair server).";
+    if (mostly(facts.behind_lower))
+      return fmt::format("{}, which has a lower priority: the kernel could not preempt it at once. "
+                         "Try {}.",
+                         who, kMove);
+    if (mostly(facts.as_nice))
+      return fmt::format("{} with a low priority of its own (nice {}). Try to raise that first "
+                         "(renice), or {}.",
+                         who, facts.nice, kMove);
+    return fmt::format("{}. Try {}{}.", who, kMove,
+                       facts.other_class == FTRACE_CLASS_UNKNOWN
+                           ? ""
+                           : ", or to give it a smaller share (nice, or the weight of its cgroup)");
+  default:
+    return fmt::format("{}. Try {}, or to remove its real-time priority (chrt --all-tasks --other "
+                       "-p 0 PID).",
+                       who, kMove);
+  }
+}
+
 constexpr AdviceRule kRules[] = {
     {"quota", [](const AdviceFacts &facts) { return facts.throttled; },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try a larger CPU quota: its cgroup had none left for {}.",
-                          sum_text(facts, facts.throttled));
+       const char *quota = facts.throttled_real_time * 2 < facts.throttled
+                               ? "CPU quota: its cgroup had none left"
+                               : "quota of real-time threads (cpu.rt_runtime_us of the cgroup, "
+                                 "kernel.sched_rt_runtime_us): none was left";
+       return fmt::format("Try a larger {} for {}.", quota, sum_text(facts, facts.throttled));
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
      [](const AdviceFacts &facts) {
@@ -70,16 +104,7 @@ constexpr AdviceRule kRules[] = {
      [](const AdviceFacts &facts) {
        return where(facts.behind_other * 2 >= facts.waiting, facts.behind_other);
      },
-     [](const AdviceFacts &facts) {
-       const char *or_else =
-           facts.other_class == FTRACE_CLASS_UNKNOWN ? ""
-           : facts.other_class == FTRACE_CLASS_NORMAL
-               ? ", or to give it a smaller share (nice, or the weight of its cgroup)"
-               : ", or to remove its real-time priority (chrt --all-tasks --other -p 0 PID)";
-       return fmt::format(
-           "{} waited {} behind {}. Try to move that program to other CPUs (taskset){}.",
-           facts.name, sum_text(facts, facts.behind_other), facts.other, or_else);
-     }},
+     other_program},
     {"own threads",
      [](const AdviceFacts &facts) {
        return where(facts.woken_by_own * 2 >= facts.blocked, facts.woken_by_own);

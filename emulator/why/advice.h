@@ -23,10 +23,16 @@ struct AdviceFacts {
   bool single_threaded = false;      ///< several processes of one thread each
   uint64_t running = 0, waiting = 0; ///< waiting for a CPU
   uint64_t throttled = 0;            ///< of `waiting`: the cgroup had no CPU quota left
+  uint64_t throttled_real_time = 0;  ///< of that: of threads with a real-time priority
   uint64_t behind_own = 0;           ///< of `waiting`: a thread of the program ran there
   uint64_t behind_other = 0;         ///< of `waiting`: `other` ran there
   std::string other = {};            ///< the program that held CPUs longest, other than this one
   ftrace_class other_class = FTRACE_CLASS_UNKNOWN; ///< the one with which it mostly ran
+  // Of `waiting`, behind threads of any other program:
+  uint64_t behind_lower = 0;     ///< a real-time thread behind a normal one
+  uint64_t preempted_lower = 0;  ///< of that: it had not slept before
+  uint64_t as_nice = 0;          ///< of threads with a nice value above 0, behind no real-time one
+  int nice = 0;                  ///< of these, the value of the thread that waited longest
   uint64_t idle_forbidden = 0;   ///< of `waiting`: only CPUs that it may not use were idle
   uint64_t blocked = 0;          ///< for whatever reason
   uint64_t woken_by_own = 0;     ///< of `blocked`: a thread of the program ended it

@@ -17,9 +17,10 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; // nice -20; lower ones are real time
+
 /// Returns the class of a thread with this priority, which is as in task_dispatch.
 ftrace_class class_of_priority(uint32_t priority) {
-  constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; // lower priorities are real time
   if (!priority)
     return FTRACE_CLASS_UNKNOWN;
   return priority < kFirstNice ? FTRACE_CLASS_REAL_TIME : FTRACE_CLASS_NORMAL;
@@ -44,6 +45,7 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       last_idle_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
   all_.classes.resize(catalog.threads.size());
+  all_.nice.resize(catalog.threads.size());
   all_.hit_time = hit_.time();
 }
 
@@ -74,8 +76,11 @@ void Explainer::on_event(const Event &event, const System &system) {
   locks_.event(event);
   switch (event.kind) {
   case FTrace_EVT_task_dispatch:
-    if (event.thread != kNone)
-      all_.classes[event.thread] = class_of_priority(added_par2(event) & FTRACE_PRIO_MASK);
+    if (event.thread != kNone) {
+      const uint32_t priority = added_par2(event) & FTRACE_PRIO_MASK;
+      all_.classes[event.thread] = class_of_priority(priority);
+      all_.nice[event.thread] = int8_t(priority < kFirstNice ? 0 : priority - kFirstNice - 20);
+    }
     return;
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:

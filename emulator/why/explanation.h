@@ -192,6 +192,7 @@ struct Explanation {
   uint64_t hit_time = 0; ///< on the clock of the trace
   /// By thread: with which class it got a CPU last, as far as the trace says.
   std::vector<ftrace_class> classes = {};
+  std::vector<int8_t> nice = {}; ///< its nice value then; 0 in other classes, or not known
   /// The same of threads that are not traced, by host and tid.
   std::map<std::pair<uint32_t, uint32_t>, ftrace_class> peer_classes = {};
 };

@@ -338,6 +338,33 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
   return {part, mostly};
 }
 
+/// Adds how long threads waited that the kernel puts before or behind the threads that ran.
+void add_priorities(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
+  std::map<int, uint64_t> by_nice;
+  for (const WaitSum &sum : why.waits) {
+    const ftrace_class own = why.classes[sum.thread];
+    const bool real_time = own == FTRACE_CLASS_REAL_TIME || own == FTRACE_CLASS_DEADLINE;
+    if (sum.kind == WaitKind::throttling)
+      facts.throttled_real_time += real_time ? sum.ns : 0;
+    const bool traced = sum.holder.kind() == Culprit::Kind::thread;
+    if (is_throttled(sum.kind) ||
+        (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced))
+      continue;
+    const ftrace_class holder = class_of_holder(why, sum.holder, catalog.threads[sum.thread].host);
+    if (real_time && holder == FTRACE_CLASS_NORMAL) {
+      facts.behind_lower += sum.ns;
+      facts.preempted_lower += sum.kind == WaitKind::wakeup ? 0 : sum.ns;
+    } else if (why.nice[sum.thread] > 0 && holder != FTRACE_CLASS_REAL_TIME &&
+               holder != FTRACE_CLASS_DEADLINE) {
+      facts.as_nice += sum.ns;
+      by_nice[why.nice[sum.thread]] += sum.ns;
+    }
+  }
+  for (const auto &[nice, ns] : by_nice)
+    if (!facts.nice || ns > by_nice[facts.nice])
+      facts.nice = nice;
+}
+
 } // namespace
 
 AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
@@ -354,6 +381,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                     .preempted_ns = why.preempted_wakers.most_preempted};
   if (!chose_cpus(info))
     facts.cpus = why.allowed_cpus ? std::min(why.allowed_cpus, facts.all_cpus) : facts.all_cpus;
+  add_priorities(facts, catalog, why);
   if (why.preempted_wakers.most != kNone)
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
   facts.threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));

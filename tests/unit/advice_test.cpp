@@ -153,6 +153,42 @@ TEST(Advice, ANiceValueIsNoAdviceForARealTimePriority) {
             "(taskset), or to remove its real-time priority (chrt --all-tasks --other -p 0 PID).");
 }
 
+TEST(Advice, ALowPriorityOfTheWaitingThreadIsRaisedFirst) {
+  AdviceFacts facts = usual();
+  facts.other = "xz (7)";
+  facts.behind_other = 150 * kMs;
+  facts.other_class = FTRACE_CLASS_NORMAL;
+  facts.as_nice = 75 * kMs;
+  facts.nice = 10;
+  EXPECT_EQ(advice(facts),
+            "app waited 150.0 ms behind xz (7) with a low priority of its own (nice 10). Try to "
+            "raise that first (renice), or to move that program to other CPUs (taskset).");
+  facts.as_nice--;
+  EXPECT_EQ(advice(facts).find("nice 10"), std::string::npos) << "other threads waited longer";
+}
+
+TEST(Advice, ANiceValueIsNoAdviceForARealTimeThatWaits) {
+  AdviceFacts facts = usual();
+  facts.other = "xz (7)";
+  facts.behind_other = facts.behind_lower = 150 * kMs;
+  facts.other_class = FTRACE_CLASS_NORMAL;
+  EXPECT_EQ(advice(facts), "app waited 150.0 ms behind xz (7), which has a lower priority: the "
+                           "kernel could not preempt it at once. Try to move that program to other "
+                           "CPUs (taskset).");
+  facts.preempted_lower = 75 * kMs;
+  EXPECT_EQ(advice(facts), "app waited 150.0 ms behind xz (7), which has a lower priority: the "
+                           "kernel keeps a part of each CPU for normal threads "
+                           "(kernel.sched_rt_runtime_us; since Linux 6.12 the fair server).");
+}
+
+TEST(Advice, RealTimeThreadsHaveAQuotaOfTheirOwn) {
+  AdviceFacts facts = usual();
+  facts.throttled = 60 * kMs;
+  facts.throttled_real_time = 30 * kMs;
+  EXPECT_EQ(advice(facts), "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
+                           "cgroup, kernel.sched_rt_runtime_us): none was left for 60.00 ms.");
+}
+
 TEST(Advice, TheRuleAboutMostTimeSpeaks) {
   AdviceFacts facts = usual();
   facts.throttled = 70 * kMs;

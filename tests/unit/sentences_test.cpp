@@ -293,6 +293,37 @@ TEST_F(Sentences, ThrottlingIsNotBlamedOnTheRunningThread) {
   EXPECT_EQ(answer().advice, "Try a larger CPU quota: its cgroup had none left for 60.00 ms.");
 }
 
+/// app (10) runs with `priority` and waits for 80 ms behind a normal thread, hog (90).
+test::ChunkBuilder &behind_hog(test::TraceBuilder &trace, uint32_t priority, uint32_t reason) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").parent(1, 9).id(2, 90, 90, "hog");
+  cpu.dispatch(1, FTRACE_PRIO_BIAS + priority).at(20 * kMs).epilogue(1, 90, reason);
+  cpu.dispatch(2, FTRACE_PRIO_BIAS + 120).at(100 * kMs).epilogue(2, 10);
+  return cpu.dispatch(1, FTRACE_PRIO_BIAS + priority).at(120 * kMs).end(1, 10).stop();
+}
+
+TEST_F(Sentences, TheAdviceDependsOnThePriorityOfTheWaitingThread) {
+  about(R"(, "all_threads": true)");
+  behind_hog(trace, 130, FTRACE_OFFCPU_PREEMPTED);
+  EXPECT_EQ(answer().advice,
+            "app waited 80.00 ms behind hog (90) with a low priority of its own (nice 10). Try to "
+            "raise that first (renice), or to move that program to other CPUs (taskset).");
+}
+
+TEST_F(Sentences, ARealTimeThreadIsNotPreemptedByANormalOne) {
+  about(R"(, "all_threads": true)");
+  behind_hog(trace, 59, FTRACE_OFFCPU_PREEMPTED);
+  EXPECT_EQ(answer().advice, "app waited 80.00 ms behind hog (90), which has a lower priority: the "
+                             "kernel keeps a part of each CPU for normal threads "
+                             "(kernel.sched_rt_runtime_us; since Linux 6.12 the fair server).");
+}
+
+TEST_F(Sentences, ARealTimeThreadCanBeThrottled) {
+  about(R"(, "all_threads": true)");
+  behind_hog(trace, 59, FTRACE_OFFCPU_THROTTLED);
+  EXPECT_EQ(answer().advice, "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
+                             "cgroup, kernel.sched_rt_runtime_us): none was left for 80.00 ms.");
+}
+
 /// app (10), its child (12), and a hog (90) that was there before; all on one CPU.
 test::ChunkBuilder &machine(test::TraceBuilder &trace) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").parent(1, 9).id(2, 90, 90, "hog");
