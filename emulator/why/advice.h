@@ -28,7 +28,7 @@ struct AdviceFacts {
   uint64_t behind_other = 0;         ///< of `waiting`: `other` ran there
   std::string other = {};            ///< the program that held CPUs longest, other than this one
   ftrace_class other_class = FTRACE_CLASS_UNKNOWN; ///< the one with which it mostly ran
-  // Of `waiting`, behind threads of any other program:
+  // Parts of `waiting`, behind threads of any other program:
   uint64_t behind_lower = 0;     ///< a real-time thread behind a normal one
   uint64_t preempted_lower = 0;  ///< of that: it had not slept before
   uint64_t as_nice = 0;          ///< of threads with a nice value above 0, behind no real-time one
