@@ -118,7 +118,7 @@ std::vector<ChunkInput> join_parts(const std::string &path, const std::vector<st
   for (auto &[cpu, of] : joined) {
     const uint64_t size = of.file.size();
     if (size)
-      chunks.push_back({.name = fmt::format("{}/*/cpu{:04}", path, cpu),
+      chunks.push_back({.name = fmt::format("{} (CPU {} of all parts)", path, cpu),
                         .fd = of.file.release(),
                         .size = size,
                         .codec = of.codec,

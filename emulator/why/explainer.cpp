@@ -234,6 +234,11 @@ void Explainer::on_slice(const Slice &whole) {
 
 void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
+void Explainer::on_cpu(const CpuSpan &span) {
+  if (span.what == CpuSpan::What::dark && span.end > from_)
+    all_.dark += span.end - std::max(span.start, from_);
+}
+
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
   const bool over = slice.then == ThreadState::Running || is_throttled(kind);

@@ -39,6 +39,7 @@ public:
   void on_event(const Event &event, const System &system) override;
   void on_change(uint32_t thread, const StateChange &change, uint64_t time) override;
   void on_slice(const Slice &slice) override;
+  void on_cpu(const CpuSpan &span) override;
   Explanation finish();
 
   /// Hands over who had each CPU, from the start of the trace to finish(). To be called before the

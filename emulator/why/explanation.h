@@ -168,6 +168,7 @@ struct Explanation {
   std::vector<uint8_t> shown; ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {};            ///< by index in the Catalog
   std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of all shown threads together
+  uint64_t dark = 0;          ///< ns of all CPUs together, whose events are missing
   /// By holder, of all threads together: most time first, unknown holders last.
   std::vector<WaitSum> held = {};
   /// By thread, then as `held`. A thread with very many holders has sums only for the longest (see

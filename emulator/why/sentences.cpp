@@ -42,6 +42,11 @@ std::string how_often(uint64_t part, uint64_t whole) {
   return share >= 0.9 ? kNearlyAlways : share >= 0.5 ? kMostly : "";
 }
 
+/// Returns "; 25 % is not known", or nothing if that is 1 % or less.
+std::string not_known(uint64_t part, uint64_t whole) {
+  return part > whole / 100 ? "; " + percent(part, whole) + " is not known" : "";
+}
+
 std::string name_or_none(const std::string &name) {
   return name.empty() ? "threads without a name" : short_name(name);
 }
@@ -119,6 +124,7 @@ private:
         percent(sum_.running, all), human_duration(range.to - range.from));
     if (const Part most = by_name.largest(); most.ns)
       text += fmt::format(", longest with {} ({})", most.text, percent(most.ns, all));
+    text += not_known(input_.why.dark, all);
     if (!lost())
       return text + ". No thread waited for a CPU.";
     return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(lost()),
@@ -193,9 +199,7 @@ private:
 
   /// Returns "It was blocked for 27 %, mostly in futex, woken by loader (4711)."
   std::string blocked() const {
-    const std::string unknown = sum_.unknown > sum_.life() / 100
-                                    ? "; " + percent(sum_.unknown, sum_.life()) + " is not known"
-                                    : "";
+    const std::string unknown = not_known(sum_.unknown, sum_.life());
     if (!sum_.blocked)
       return it_was() + " never blocked" + unknown + ".";
     const std::string share = percent(sum_.blocked, sum_.life());

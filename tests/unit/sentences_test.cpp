@@ -427,6 +427,20 @@ TEST_F(Sentences, AnUntracedHolderHasTheNameThatItHasOnItsHost) {
 TEST_F(Sentences, ASummaryAnswersForTheProgramAndSumsUpAllThreads) {
   about(R"(, "all_threads": true)");
   machine(trace);
+TEST_F(Sentences, TheTimeOfMissingEventsIsNotIdle) {
+  trace.json(R"({"version": 1, "all_threads": true})");
+  for (const uint16_t n : {0, 1}) {
+    auto &cpu = trace.cpu(n).at(0).start().id(1, 50 + n, 50 + n, "hog").dispatch(1);
+    cpu.at(40 * kMs).blackout_start().at((n ? 100 : 80) * kMs).blackout_end(9).at(100 * kMs).stop();
+  }
+  EXPECT_EQ(answer().sentences, "The 2 CPUs were busy for 40 % of 100.0 ms, longest with hog "
+                                "(40 %); 50 % is not known. No thread waited for a CPU.");
+  Cut cut;
+  cut.from = 60 * kMs;
+  EXPECT_EQ(answer(cut).sentences, "The 2 CPUs were busy for 0 % of 40.00 ms; 75 % is not known. "
+                                   "No thread waited for a CPU.");
+}
+
   trace.write();
   source = open_trace({{dir.path()}}, sink);
   const AnsweredSummary both = summarize_and_answer(*source, read_trace_info(dir.path(), sink), {});
