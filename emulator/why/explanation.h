@@ -101,8 +101,11 @@ struct ThreadTime {
 
   /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
-  /// Returns whether the thread slept all the time, as the main process of a server does.
-  bool only_slept() const { return blocked && !running && !waiting && unknown <= life() / 100; }
+  /// Returns whether the thread slept for at least 99.9 % of its life, as the helpers of a server
+  /// do. Up to 1 % of the life may be unknown.
+  bool hardly_ran() const {
+    return blocked && running + waiting <= life() / 1000 && unknown <= life() / 100;
+  }
   /// Adds the times that tables of groups show.
   void add(const ThreadTime &other) {
     running += other.running;

@@ -88,7 +88,7 @@ public:
   Sentences(const WhyInput &input, const Subject &subject)
       : input_(input), subject_(subject), several_(subject.programs > 1),
         counts_(input.why.threads.size()) {
-    const auto sleeps = [&](uint32_t thread) { return input.why.threads[thread].only_slept(); };
+    const auto sleeps = [&](uint32_t thread) { return input.why.threads[thread].hardly_ran(); };
     const bool all = std::all_of(subject.threads.begin(), subject.threads.end(), sleeps);
     for (const uint32_t thread : subject.threads) {
       if (!all && sleeps(thread)) { // as the main process of a server
@@ -192,7 +192,7 @@ private:
   std::string its() const { return several_ ? "their" : "its"; }
   std::string it_was() const { return several_ ? "They were" : "It was"; }
   std::string asleep() const {
-    return asleep_ ? fmt::format(" Threads that slept all the time are left out: {}.",
+    return asleep_ ? fmt::format(" Threads that slept nearly all the time are left out: {}.",
                                  human_count(asleep_))
                    : "";
   }
@@ -282,7 +282,7 @@ private:
   const Subject &subject_;
   const bool several_;          ///< programs
   std::vector<uint8_t> counts_; ///< by thread, 1: the sentences are about it
-  size_t asleep_ = 0;           ///< threads that slept all the time
+  size_t asleep_ = 0;           ///< threads that slept nearly all the time
   ThreadTime sum_;
 };
 
@@ -394,10 +394,11 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
     facts.running += time.running;
     facts.waiting += time.waiting - time.spinning;
     facts.idle_forbidden += time.idle_forbidden;
-    facts.blocked += time.blocked;
+    facts.blocked += time.hardly_ran() ? 0 : time.blocked;
   }
   for (const BlockSum &sum : why.blocks)
-    if (sum.waker.kind() == Culprit::Kind::thread && why.shown[sum.waker.number()])
+    if (sum.waker.kind() == Culprit::Kind::thread && why.shown[sum.waker.number()] &&
+        !why.threads[sum.thread].hardly_ran())
       facts.woken_by_own += sum.ns;
   for (const WaitSum &sum : why.held)
     if (sum.kind == WaitKind::throttling)

@@ -53,7 +53,7 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   for (uint32_t t : threads) {
     const ThreadTime &time = input.why.threads[t];
     lives += time.life();
-    awake += time.only_slept() ? 0 : time.life();
+    awake += time.hardly_ran() ? 0 : time.life();
     outside += time.outside;
   }
   if (outside)
@@ -64,7 +64,7 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);
   if (awake && awake < lives && !subject_of(input.info, input.catalog, input.why).is_machine)
-    text += "\n(the sentences above leave out threads that slept all the time: 100 % is " +
+    text += "\n(the sentences above leave out threads that slept nearly all the time: 100 % is " +
             human_duration(awake) + " there)";
   return text + "\n\n";
 }

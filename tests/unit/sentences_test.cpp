@@ -18,7 +18,8 @@ namespace ovnitrace {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint32_t kFutex = FTRACE_CALL_NATIVE + 202; // x86-64's
+// x86-64's
+constexpr uint32_t kFutex = FTRACE_CALL_NATIVE + 202, kRead = FTRACE_CALL_NATIVE;
 
 class Sentences : public ::testing::Test {
 protected:
@@ -220,7 +221,28 @@ TEST_F(Sentences, ThreadsThatSleepAllTheTimeDoNotCount) {
   block(server.at(40 * kMs), 2).at(100 * kMs).stop();
   EXPECT_EQ(answer().sentences, "app (10, 3 threads) ran for 40 % of its life and never waited for "
                                 "a CPU. It was blocked in futex for 60 %, and nobody has woken it. "
-                                "Threads that slept all the time are left out: 2.");
+                                "Threads that slept nearly all the time are left out: 2.");
+}
+
+/// A server whose helper (12) runs `run` ns of 100 ms in futex, while its worker waits in read.
+TEST_F(Sentences, AThreadThatRanForAThousandthOfItsLifeDoesNotCount) {
+  for (const uint64_t run : {100'000u, 101'000u}) {
+    trace = test::TraceBuilder(dir.path());
+    about("");
+    auto &cpu = trace.cpu(0).at(0).id(1, 11, 10, "worker").id(2, 12, 10, "bio");
+    cpu.snapshot(1, 1, 0).snapshot(2, 2, 0).start().at(20 * kMs);
+    cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kRead)), 1,
+               FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kRead));
+    cpu.at(50 * kMs).activate(2, 0, FTRACE_WAKER_HARDIRQ).dispatch(2);
+    block(cpu.at(50 * kMs + run), 2).at(100 * kMs).stop();
+    EXPECT_EQ(answer().sentences,
+              run == 100'000 ? "app (10, 2 threads) ran for 20 % of its life and never waited "
+                               "for a CPU. It was blocked in read for 80 %, and nobody has woken "
+                               "it. Threads that slept nearly all the time are left out: 1."
+                             : "app (10, 2 threads) ran for 10 % of its life and never waited "
+                               "for a CPU. It was blocked for 90 %, most of all in read (44 % of "
+                               "that), and nobody has woken it.");
+  }
 }
 
 TEST_F(Sentences, AServerThatWaitsForItsNextRequestWasWokenBefore) {
