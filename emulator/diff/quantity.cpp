@@ -54,10 +54,15 @@ bool parse_name(std::string_view text, Quantity &quantity) {
   return parse_kind(text, quantity);
 }
 
+/// Returns whether a cause counts. A preempted thread waits for a CPU, too.
+bool is_of(Kind cause, Kind kind) {
+  return cause == kind || (kind == Kind::waiting && cause == Kind::preempted);
+}
+
 uint64_t sum_of(const Quantity &of, const Times &times, const Names &names) {
   uint64_t sum = 0;
   for (const auto &[cause, ns] : times)
-    if (cause.kind == of.kind && of.has_group(cause.group, names) &&
+    if (is_of(cause.kind, of.kind) && of.has_group(cause.group, names) &&
         (of.call.empty() || cause.call == of.call))
       sum += ns;
   return sum;

@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Runs = std::vector<RunTimes>;
 
-constexpr const char *kQuantities[] = {"wall",      "running",  "preempted", "waiting", "blocked",
-                                       "throttled", "wait.p50", "wait.p99",  "wait.max"};
+constexpr const char *kQuantities[] = {"wall",      "running",  "waiting",  "preempted", "blocked",
+                                       "throttled", "wait.p50", "wait.p99", "wait.max"};
 constexpr size_t kMostCauses = 10;
 
 /// What several runs say of one time.

@@ -36,7 +36,8 @@ public:
       lost_[thread] = 1;
   }
   void on_slice(const Slice &slice) override {
-    if (is_waiting(slice.state) && slice.starts && slice.ends)
+    if (is_waiting(slice.state) && slice.starts && slice.ends &&
+        wait_kind(slice.state, slice.reason) != WaitKind::throttling)
       waits_[slice.thread].add(slice.length());
   }
 

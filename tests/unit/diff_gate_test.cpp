@@ -43,7 +43,7 @@ TEST_F(DiffGate, EachWordSelectsItsQuantity) {
   const std::pair<const char *, double> cases[] = {
       {"wall<+1%", 1300},           {"running<+1%", 3000},
       {"running@app<+1%", 1000},    {"running@worker-*<+1%", 2000},
-      {"preempted<+1%", 40},        {"waiting<+1%", 0},
+      {"preempted<+1%", 40},        {"waiting<+1%", 40},
       {"blocked<+1%", 305},         {"blocked.futex<+1%", 300},
       {"blocked.read<+1%", 5},      {"throttled<+1%", 0},
       {"path.running<+1%", 1000},   {"path.blocked<+1%", 300},

@@ -240,13 +240,17 @@ TEST_F(DiffReport, SeveralRunsHaveAMedianAndASpread) {
     side[n].life = {{runs_on, 200}, {reads, 7}};
     side[n].waits[app].add(20 + n);
   }
+  for (RunTimes &run : side) {
+    run.life[{.group = app, .kind = Kind::preempted, .culprit = "hog"}] = 8;
+    run.life[{.group = app, .kind = Kind::waiting, .culprit = "hog"}] = 3;
+  }
   side[2].path[rare] = 90;
   EXPECT_EQ(repeat_text(side, runs.names, 100),
             "3 RUNS       MEDIAN     LEAST      MOST  SPREAD\n"
             "wall       1.100 us  1.000 us  1.400 us   9.1 %\n"
             "running      200 ns    200 ns    200 ns   0.0 %\n"
-            "preempted         0         0         0       -\n"
-            "waiting           0         0         0       -\n"
+            "waiting       11 ns     11 ns     11 ns   0.0 %\n"
+            "preempted      8 ns      8 ns      8 ns   0.0 %\n"
             "blocked        7 ns      7 ns      7 ns   0.0 %\n"
             "throttled         0         0         0       -\n"
             "wait.p50      21 ns     20 ns     22 ns   4.8 %\n"
