@@ -26,6 +26,8 @@ public:
 
   std::string text() {
     put("Waits for mutexes and other futexes", mutex_waits(thread_lines()));
+    put("Threads of SCHED_DEADLINE; LATE is how late the kernel noticed a missed deadline",
+        deadlines(thread_lines()));
     const bool all = std::all_of(catalog_.hosts.begin(), catalog_.hosts.end(),
                                  [](const HostInfo &host) { return host.all_threads; });
     put(all ? "Interrupts on all CPUs, without the time of those that interrupted them"
@@ -56,6 +58,25 @@ private:
       Table::Row row = span_row(line.name, line.sum.mutex_waits);
       row.push_back(human_count(line.sum.waits_given_up));
       table.add(std::move(row));
+    });
+    return table;
+  }
+
+  Table deadlines(const std::vector<Line> &threads) const {
+    Table table({"THREAD", "BUDGETS", "USED UP", "MISSED", "LATE, MAX", "AT"});
+    std::vector<Line> with_deadline;
+    std::copy_if(threads.begin(), threads.end(), std::back_inserter(with_deadline),
+                 [](const Line &line) {
+                   return line.sum.budgets || line.sum.budgets_used_up || line.sum.late.count;
+                 });
+    std::stable_sort(with_deadline.begin(), with_deadline.end(), [](const Line &a, const Line &b) {
+      return a.sum.late.count > b.sum.late.count;
+    });
+    put_lines(with_deadline, [&](const Line &line) {
+      const Spans &late = line.sum.late;
+      table.add({line.name, human_count(line.sum.budgets), human_count(line.sum.budgets_used_up),
+                 human_count(late.count), late.count ? human_duration(late.max) : "-",
+                 late.count ? at_text(late.max_at) : "-"});
     });
     return table;
   }

@@ -37,6 +37,10 @@ void FamilyTimes::event(const Event &event, const System &system) {
     return idle(event);
   case FTrace_EXT_steal:
     return stolen(event);
+  case FTrace_EVT_task_deadline_miss:
+  case FTrace_EVT_server_replenish:
+  case FTrace_EVT_server_exhaust:
+    return deadline(event);
   case FTrace_EVT_user_event_13:
   case FTrace_EVT_user_event_14: {
     const uint32_t thread =
@@ -154,6 +158,18 @@ void FamilyTimes::idle(const Event &event) {
   open = {};
   if (event.kind == FTrace_EXT_idle_start)
     open = {event.par2, event.time};
+}
+
+void FamilyTimes::deadline(const Event &event) {
+  if (event.thread == kNone)
+    return;
+  ThreadSummary &thread = summary_.threads[event.thread];
+  if (event.kind == FTrace_EVT_task_deadline_miss)
+    thread.late.add(event.time - std::min<uint64_t>(event.time, event.par2), event.time);
+  else if (event.kind == FTrace_EVT_server_replenish)
+    thread.budgets++;
+  else
+    thread.budgets_used_up += !(event.par2 & FTRACE_SERVER_YIELDED);
 }
 
 void FamilyTimes::stolen(const Event &event) {

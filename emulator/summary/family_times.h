@@ -51,6 +51,7 @@ private:
   void interrupt_end(const Event &event);
   void idle(const Event &event);
   void stolen(const Event &event);
+  void deadline(const Event &event);
   void forget_interrupts(uint32_t host, const System &system);
 
   Summary &summary_;

@@ -147,6 +147,9 @@ private:
     json["mutex_waits"] = std::move(waits);
     json["throttling"] = spans(summary.throttling);
     json["found_waiting_ns"] = summary.found_waiting;
+    json["deadlines"] = {{"budgets", summary.budgets},
+                         {"budgets_used_up", summary.budgets_used_up},
+                         {"missed", spans(summary.late)}};
     json["idle_while_waiting"] = idle_json(summary.idle_known, summary.idle);
     return json;
   }

@@ -59,6 +59,9 @@ void ThreadSummary::add(const ThreadSummary &other) {
   latency.add(other.latency);
   mutex_waits.add(other.mutex_waits);
   waits_given_up += other.waits_given_up;
+  late.add(other.late);
+  budgets += other.budgets;
+  budgets_used_up += other.budgets_used_up;
 }
 
 Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)

@@ -48,6 +48,9 @@ struct ThreadSummary : ThreadCounters {
   uint64_t latency_max_at = 0; ///< when the longest one ended, ns on the clock of the trace
   Spans mutex_waits;           ///< for futexes and mutexes, with both ends seen
   uint64_t waits_given_up = 0; ///< of them
+  Spans late;                  ///< of jobs that missed a deadline: until the kernel noticed
+  uint64_t budgets = 0;        ///< how often the budget of SCHED_DEADLINE was replenished
+  uint64_t budgets_used_up = 0;
   Spans throttling;            ///< in ShownState::throttled, as far as it is in the range
   uint64_t found_waiting = 0;  ///< of Warming, ns: waited when the trace began, woken or preempted
 

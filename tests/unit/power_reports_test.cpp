@@ -105,6 +105,26 @@ TEST_F(PowerReports, CountThrottlingApartFromPreemption) {
   EXPECT_EQ(json["preemptions"].size(), 1u);
 }
 
+TEST_F(PowerReports, CountMissedDeadlines) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dl").id(2, 12, 12, "other").dispatch(1);
+  cpu.at(100).record(FTrace_EVT_server_exhaust, 1, 3).at(200);
+  cpu.record(FTrace_EVT_server_replenish, 1).at(500);
+  cpu.record(FTrace_EVT_task_deadline_miss, 1, 200).at(600);
+  cpu.record(FTrace_EVT_server_exhaust, 1, FTRACE_SERVER_YIELDED | 7).at(700);
+  cpu.record(FTrace_EVT_server_replenish, 1).at(900);
+  cpu.record(FTrace_EVT_task_deadline_miss, 1, 100).at(1000).stop();
+  summarize_trace();
+  expect_line("Threads of SCHED_DEADLINE; LATE is how late the kernel noticed a missed deadline:\n"
+              "THREAD   BUDGETS  USED UP  MISSED  LATE, MAX           AT\n"
+              "dl (11)        2        1       2     200 ns  0.000000500\n");
+  EXPECT_EQ(text.find("other (12)", text.find("SCHED_DEADLINE")), std::string::npos);
+  const nlohmann::json &deadlines = json["threads"][0]["deadlines"];
+  EXPECT_EQ(deadlines["budgets"], 2);
+  EXPECT_EQ(deadlines["budgets_used_up"], 1);
+  EXPECT_EQ(deadlines["missed"]["count"], 2);
+  EXPECT_EQ(deadlines["missed"]["max_ns"], 200);
+}
+
 TEST_F(PowerReports, DumpNamesIdleStatesAndMasks) {
   trace.json(R"({"version": 1, "idle_states": ["", "haltpoll idle"]})");
   trace.cpu(0).at(0).start().record(FTrace_EXT_idle_start, 0, 1);
