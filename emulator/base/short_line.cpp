@@ -85,12 +85,14 @@ size_t columns_of(std::string_view text) {
 }
 
 std::string wrapped(std::string_view text, size_t most_columns, size_t first, size_t next) {
+  constexpr size_t kText = 100;
+  const size_t most = most_columns == SIZE_MAX ? kText : most_columns;
   std::string lines;
   size_t column = first;
   for (size_t at = 0; at < text.size();) {
     const std::string_view word = text.substr(at, text.find(' ', at) - at);
     const size_t columns = columns_of(word);
-    const bool fits = column + 1 + columns <= most_columns;
+    const bool fits = column + 1 + columns <= most;
     if (at) {
       lines += fits ? " " : '\n' + std::string(next, ' ');
       column = fits ? column + 1 : next;

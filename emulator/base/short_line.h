@@ -17,7 +17,8 @@ std::string short_line(std::string_view text, size_t most_columns);
 size_t columns_of(std::string_view text);
 
 /// Returns the text in lines of at most so many columns, broken between words. The first line has
-/// `first` columns before the text, each other one begins with `next` blanks.
+/// `first` columns before the text, each other one begins with `next` blanks. SIZE_MAX stands for
+/// an output of any width: lines have at most 100 columns then.
 std::string wrapped(std::string_view text, size_t most_columns, size_t first = 0, size_t next = 0);
 
 } // namespace ovnitrace

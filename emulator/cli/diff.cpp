@@ -69,7 +69,7 @@ bool write_report(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
   if (arguments.json)
     write_diff_json(input, [&](std::string_view text) { out.write(text); });
   else
-    out.write(diff_text(input, arguments.top, terminal_columns(STDOUT_FILENO)));
+    out.write(diff_text(input, arguments.top, table_columns(STDOUT_FILENO)));
   return std::all_of(results.begin(), results.end(),
                      [](const GateResult &result) { return result.passed; });
 }

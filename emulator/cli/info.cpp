@@ -52,7 +52,7 @@ int info(const Arguments &arguments) {
   const AnsweredSummary answered = summarize_and_answer(
       *source, about, cut, nullptr, why_command(arguments.paths.front(), arguments.cut));
   ReportOptions options = arguments.report;
-  options.columns = terminal_columns(STDOUT_FILENO);
+  options.columns = table_columns(STDOUT_FILENO);
   const ReportInput input{names, about, source->catalog(), answered.summary, answered.answer};
   StdoutWriter out;
   if (arguments.json)

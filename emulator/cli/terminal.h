@@ -5,14 +5,20 @@
 #include <sys/ioctl.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ovnitrace {
 
-/// Returns the columns of the terminal that the descriptor refers to, 100 if it is not a terminal.
-inline size_t terminal_columns(int fd) {
-  constexpr size_t kNoTerminal = 100;
+/// Returns the columns of the terminal that the descriptor refers to, `otherwise` if it is not a
+/// terminal.
+inline size_t terminal_columns(int fd, size_t otherwise = 100) {
   winsize size{};
-  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : kNoTerminal;
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : otherwise;
+}
+
+/// Returns how wide tables may be. In a file or a pipe, no name is cut.
+inline size_t table_columns(int fd) {
+  return terminal_columns(fd, SIZE_MAX);
 }
 
 } // namespace ovnitrace

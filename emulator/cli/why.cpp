@@ -125,7 +125,7 @@ int why(Arguments arguments) {
   if (arguments.latency)
     arguments.options.sort = "latency";
   arguments.cut = cut_of(arguments.given_cut, arguments.trace);
-  arguments.options.columns = terminal_columns(STDOUT_FILENO);
+  arguments.options.columns = table_columns(STDOUT_FILENO);
   const TraceInfo about = about_trace(arguments.trace);
   StdoutWriter out;
   if (arguments.slowest)

@@ -3,9 +3,11 @@
 #include "emulator/base/edit_distance.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
+#include "emulator/cli/terminal.h"
 #include "emulator/summary/table.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace ovnitrace {
 namespace {
@@ -26,6 +28,17 @@ TEST(ShortLine, EndsWithAnEllipsisWhereItIsCutOff) {
   EXPECT_EQ(short_line("日本語", 4), "日…") << "half a character has no place";
   EXPECT_EQ(short_line("ab", 1), "…");
   EXPECT_EQ(short_line("ab", 0), "");
+}
+
+TEST(Columns, OfAPipeAreEnoughForAllNamesAndTextIsBrokenAt100) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(terminal_columns(ends[1]), 100u);
+  EXPECT_EQ(table_columns(ends[1]), SIZE_MAX);
+  EXPECT_EQ(wrapped(std::string(60, 'a') + ' ' + std::string(39, 'b') + " c", SIZE_MAX),
+            std::string(60, 'a') + ' ' + std::string(39, 'b') + "\nc");
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(Table, WideCharactersDoNotShiftTheColumns) {

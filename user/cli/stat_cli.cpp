@@ -58,7 +58,7 @@ void write_out(const std::string &text, const std::string &output) {
 
 /// Returns the columns of where the summary goes.
 size_t columns_of(const std::string &output) {
-  return terminal_columns(output.empty() ? STDERR_FILENO : output == "-" ? STDOUT_FILENO : -1);
+  return table_columns(output.empty() ? STDERR_FILENO : output == "-" ? STDOUT_FILENO : -1);
 }
 
 /// Checks before the program runs whether the output can be written: otherwise the result of the
