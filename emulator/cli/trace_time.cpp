@@ -2,6 +2,7 @@
 #include "emulator/cli/trace_time.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "emulator/cli/time_option.h"
 
 #include <fmt/format.h>
@@ -113,10 +114,12 @@ uint64_t since_start(const TraceTime &time, const char *option, const WallRange 
   }
   if (wall >= trace.begin)
     return uint64_t(wall - trace.begin);
-  if (std::string_view(option) == "--from")
-    return 0;
-  throw Error("{} {} is before the trace, which is from {} to {}", option, time.text,
-              clock_text(trace.begin), clock_text(trace.end));
+  const std::string what = fmt::format("{} {} is before the trace, which is from {} to {}", option,
+                                       time.text, clock_text(trace.begin), clock_text(trace.end));
+  if (std::string_view(option) != "--from")
+    throw Error(what);
+  print("warning: {}", what);
+  return 0;
 }
 
 uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path) {

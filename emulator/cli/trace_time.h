@@ -47,7 +47,8 @@ struct WallRange {
 
 /// Returns where `time` is, ns from the start of the trace. A time of day is on the day on which
 /// the trace began, or on the next one if the trace has it only after midnight. For --from, a time
-/// before the trace is its start. Throws Error for --to before the trace. REQUIRES: it is no mark.
+/// before the trace is its start, with a warning. Throws Error for --to before the trace. REQUIRES:
+/// it is no mark.
 uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace);
 
 /// Returns where the first mark with this text is, ns on the clock of the trace at `path`. If no

@@ -69,7 +69,11 @@ TEST_F(TraceTimes, AfterMidnightIsTheNextDay) {
 }
 
 TEST_F(TraceTimes, BeforeTheTraceIsItsStartOrAnError) {
+  testing::internal::CaptureStderr();
   EXPECT_EQ(of("11:59", kNoon, "--from"), "0");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ovnitrace: warning: --from 11:59 is before the trace, which is from 2025-03-30 "
+            "12:00:00.000 to 2025-03-30 12:01:00.000\n");
   EXPECT_EQ(of("@1", kNoon, "--from"), "0");
   EXPECT_EQ(of("11:59", kNoon), "--to 11:59 is before the trace, which is from 2025-03-30 "
                                 "12:00:00.000 to 2025-03-30 12:01:00.000");
