@@ -108,7 +108,7 @@ uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog) {
 std::string peer_name(const PathSegment &segment, const Catalog &catalog) {
   const Peer &peer = segment.peer;
   if (peer.thread != kNone)
-    return catalog.threads[peer.thread].name;
+    return catalog.threads[peer.thread].name_at(segment.from);
   if (peer.tid == 0)
     return "idle";
   const PeerName *name = find_peer(host_of(segment, catalog).peers, peer.tid, segment.to);

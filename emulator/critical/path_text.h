@@ -28,7 +28,8 @@ std::string_view call_text(const PathSegment &segment, const Catalog &catalog);
 /// Returns the tid of the other thread of a segment, which held the CPU or made the wakeup. 0: the
 /// idle task; kNone: not known.
 uint32_t peer_tid(const PathSegment &segment, const Catalog &catalog);
-/// Returns the other thread's name as it was given, or "idle"; "" if it has no name.
+/// Returns the name that the other thread had when the segment began, or "idle"; "" if it has no
+/// name.
 std::string peer_name(const PathSegment &segment, const Catalog &catalog);
 
 /// Returns who held the CPU for which the thread of a segment waited: "spinner (12)", or "idle".

@@ -86,7 +86,7 @@ void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput
                                  .host = host,
                                  .birth = thread.birth,
                                  .name = last.text(),
-                                 .earlier_names = names.before(last),
+                                 .earlier_names = names.before(last, thread.birth != 0),
                                  .cgroups = cgroups.changes()});
       for (const SinceCgroup &change : catalog.threads.back().cgroups)
         if (std::vector<Cgroup> &known = catalog.hosts[host].cgroups; known.size() <= change.cgroup)

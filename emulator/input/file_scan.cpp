@@ -45,6 +45,8 @@ void FileScan::file(const HostFile &file) {
         last = &record;
         if (!any_event_ || code == FTrace_EVT_trace_start) [[unlikely]]
           event(record);
+        if (code == FTrace_EXT_exec) [[unlikely]]
+          note_exec(record);
       } else if (kind == CodeKind::control) {
         if (last)
           last_tsc_ = ftrace_record_tsc(last);
@@ -73,6 +75,11 @@ void FileScan::event(const ftrace_record &record) {
   found_.first = std::min(found_.first, time);
   if (code_of(record.code) == FTrace_EVT_trace_start)
     found_.start = std::min(found_.start, time);
+}
+
+void FileScan::note_exec(const ftrace_record &record) {
+  if (is_bound(record.par1))
+    identities_[record.par1]->executed = clock_.ns(ftrace_record_tsc(&record));
 }
 
 void FileScan::plan(const ftrace_record &record, uint8_t code) {
@@ -186,11 +193,13 @@ void FileScan::begin_identity(const ftrace_record &id) {
 }
 
 void FileScan::note_name(const Introduced &thread) {
+  using Said = NameHistory::Said;
   const ThreadIdentity &said = thread.identity;
+  const Said how = !thread.renamed                     ? Said::again
+                   : said.name_time == thread.executed ? Said::executed
+                                                       : Said::renamed;
   if (said.name && !said.name->empty())
-    found_.threads[host_]
-        .of(said.tid, said.birth)
-        .names.add(said.name_time, *said.name, thread.renamed);
+    found_.threads[host_].of(said.tid, said.birth).names.add(said.name_time, *said.name, how);
 }
 
 void FileScan::end_identity(uint16_t context) {

@@ -81,6 +81,7 @@ private:
   struct Introduced {
     ThreadIdentity identity = {};
     bool renamed = false;
+    uint64_t executed = 0; ///< ns: when it last executed a program
   };
 
   void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
@@ -96,6 +97,7 @@ private:
   }
   void note_name(const Introduced &thread);
   void event(const ftrace_record &record);
+  void note_exec(const ftrace_record &record);
   void begin_identity(const ftrace_record &id);
   void end_identity(uint16_t context);
   void end_identities();

@@ -12,26 +12,30 @@ namespace ovnitrace {
 
 /// The names of one thread. A record that renames the thread gives the time exactly. A record that
 /// only introduces the thread to a chunk can have a name that the thread gets shortly afterwards:
-/// the recorder learns of names before it writes earlier events.
+/// the recorder learns of names before it writes earlier events. A thread that renames itself is
+/// recorded when it leaves its CPU: the name that a new thread gives itself counts from its birth.
 class NameHistory {
 public:
   /// Further names of a thread are left out, but for the last one.
   static constexpr size_t kMost = 1000;
 
-  /// Notes that a record at `time`, ns, says this name.
-  void add(uint64_t time, const ThreadName &name, bool renames);
+  enum class Said : uint8_t { again, renamed, executed };
+  /// Notes that a record at `time`, ns, says this name: again, or because the thread got it.
+  void add(uint64_t time, const ThreadName &name, Said how);
   /// Adds what another history has.
   void join(const NameHistory &other);
-  /// Returns the names that the thread had before its last one. `last`: the last one.
-  std::vector<EarlierName> before(const ThreadName &last) const;
+  /// Returns the names that the thread had before its last one. `last`: the last one. `is_new`: the
+  /// thread was born during the capture.
+  std::vector<EarlierName> before(const ThreadName &last, bool is_new) const;
 
 private:
-  struct Said {
+  struct Record {
     uint64_t time;
     ThreadName name;
-    bool renames;
+    Said how;
+    bool renames() const { return how != Said::again; }
   };
-  std::vector<Said> all_; ///< by time
+  std::vector<Record> all_; ///< by time
 };
 
 } // namespace ovnitrace

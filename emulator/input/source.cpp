@@ -10,6 +10,18 @@
 
 namespace ovnitrace {
 
+uint32_t ThreadInfo::name_number(uint64_t time) const {
+  const auto at =
+      std::upper_bound(earlier_names.begin(), earlier_names.end(), time,
+                       [](uint64_t t, const EarlierName &earlier) { return t < earlier.until; });
+  if (at == earlier_names.end() || at->name == name)
+    return 0;
+  const auto first = std::find_if(earlier_names.begin(), at, [&](const EarlierName &earlier) {
+    return earlier.name == at->name;
+  });
+  return uint32_t(first - earlier_names.begin()) + 1;
+}
+
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time) {
   const auto later = std::upper_bound(
       peers.begin(), peers.end(), std::pair(tid, time),

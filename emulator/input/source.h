@@ -41,13 +41,14 @@ struct ThreadInfo {
     return cgroup;
   }
 
-  /// Returns the comm that the thread had at `time`, ns.
-  const std::string &name_at(uint64_t time) const {
-    for (const EarlierName &earlier : earlier_names)
-      if (time < earlier.until)
-        return earlier.name;
-    return name;
+  /// Returns the number of the comm that the thread had at `time`, ns. Equal names have one number,
+  /// and the last name has 0.
+  uint32_t name_number(uint64_t time) const;
+  const std::string &numbered_name(uint32_t number) const {
+    return number ? earlier_names[number - 1].name : name;
   }
+  /// Returns the comm that the thread had at `time`, ns.
+  const std::string &name_at(uint64_t time) const { return numbered_name(name_number(time)); }
 };
 
 struct CpuInfo {

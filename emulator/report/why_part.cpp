@@ -148,7 +148,7 @@ Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
 
 /// Returns one sum for each thread and holder, over all kinds of waits.
 std::vector<WaitSum> sums_of(const Explanation &why) {
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> all;
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> all;
   for (const WaitSum &sum : why.waits)
     if (!is_throttled(sum.kind))
       all[{sum.thread, sum.holder.code()}] += sum.ns;

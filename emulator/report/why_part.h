@@ -70,7 +70,7 @@ private:
   std::vector<uint64_t> turned_;         ///< by CPU: ns up to which it has turns
   std::vector<Entries> threads_;         ///< by thread
   std::vector<std::vector<Move>> moves_; ///< by thread: of its open wait
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> culprit_numbers_; ///< by host and code
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> culprit_numbers_; ///< by host and code
   std::vector<std::pair<uint32_t, Culprit>> culprits_;                ///< host and culprit
   std::map<Block, uint32_t> block_numbers_;
   std::vector<Block> blocks_;

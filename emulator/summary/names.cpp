@@ -33,6 +33,10 @@ std::string thread_label(const ThreadInfo &thread) {
   return name_and_number(short_name(thread.name), "thread", thread.tid);
 }
 
+std::string thread_label(const ThreadInfo &thread, uint64_t time) {
+  return name_and_number(thread.name_at(time), "thread", thread.tid);
+}
+
 std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
   return !more ? counted : lost ? "not known, at least " + counted : "not known";
 }

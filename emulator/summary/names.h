@@ -28,6 +28,8 @@ std::string short_name(const std::string &name);
 
 /// Returns "name (tid)", or "thread tid" if there is no name. The name is shortened to fit a table.
 std::string thread_label(const ThreadInfo &thread);
+/// Does the same with the name that the thread had at `time`, ns.
+std::string thread_label(const ThreadInfo &thread, uint64_t time);
 
 /// Returns how many events were lost, as far as it is known. `counted`: the text for known losses.
 std::string lost_text(uint64_t lost, bool more, const std::string &counted);

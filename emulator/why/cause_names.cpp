@@ -80,9 +80,9 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
 }
 
 const char *wait_word(WaitKind kind) {
-  constexpr const char *words[kWaitKinds] = {"wakeup",     "preemption", "yield",  "spin",
-                                             "throttling", "budget",     "period", "refill",
-                                             "unknown"};
+  constexpr const char *words[kWaitKinds] = {"wakeup", "preemption", "yield",
+                                             "spin",   "throttling", "budget",
+                                             "period", "refill",     "unknown"};
   return words[size_t(kind)];
 }
 
@@ -91,13 +91,15 @@ std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread
 }
 
 std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host) {
+  const auto label = [&] {
+    return name_and_number(short_name(name_of(catalog, culprit, host)), "thread",
+                           tid_of(catalog, culprit));
+  };
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
-    return thread_label(catalog.threads[culprit.number()]);
+    return label();
   case Culprit::Kind::untraced:
-    return name_and_number(short_name(name_of(catalog, culprit, host)), "thread",
-                           culprit.number()) +
-           ", not traced";
+    return label() + ", not traced";
   case Culprit::Kind::unseen:
     return "unknown after the first that got it";
   case Culprit::Kind::interrupt:

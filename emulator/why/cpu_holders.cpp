@@ -31,7 +31,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     stop_waiting(thread, time);
   }
   if (change.from == ThreadState::Running && change.old_cpu < cpus_.size() - 1 &&
-      cpus_[change.old_cpu].culprit == Culprit(Culprit::Kind::thread, thread)) {
+      cpus_[change.old_cpu].culprit.is_thread(thread)) {
     // A traced next thread is dispatched at this very time, or its dispatch was not seen.
     Held &held = cpus_[change.old_cpu];
     held.running = false;
@@ -41,7 +41,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     give(change.old_cpu, !known ? Culprit() : named ? next : held.nobody, time);
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1) {
-    give(change.cpu, Culprit(Culprit::Kind::thread, thread), time);
+    give(change.cpu, Culprit(Culprit::Kind::thread, thread).named_at(catalog_, time), time);
     cpus_[change.cpu].running = true;
   }
   if (is_waiting(change.from))
@@ -50,6 +50,11 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     count_waiter(change.cpu, true, time);
     wait(thread, change.cpu, time, kind);
   }
+}
+
+void CpuHolders::rename(uint32_t cpu, uint32_t thread, uint64_t time) {
+  if (cpu < cpus_.size() - 1 && cpus_[cpu].culprit.is_thread(thread))
+    give(cpu, cpus_[cpu].culprit.named_at(catalog_, time), time);
 }
 
 void CpuHolders::hold(uint32_t cpu, Culprit culprit, uint64_t time) {
@@ -112,7 +117,7 @@ void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
 
 uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
   const auto [at, is_new] =
-      numbers_.try_emplace(uint64_t(host) << 32 | culprit.code(), uint32_t(holders_.size()));
+      numbers_.try_emplace(uint64_t(host) << 42 | culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
     holders_.push_back(culprit);
     hosts_.push_back(host);

@@ -77,6 +77,8 @@ public:
   /// Notes who has a CPU from now on, as EXT_holder says. Ignored if a thread is known to run
   /// there.
   void hold(uint32_t cpu, Culprit culprit, uint64_t time);
+  /// Notes that a thread which runs on a CPU may have another name from now on, as after an exec.
+  void rename(uint32_t cpu, uint32_t thread, uint64_t time);
   /// Notes that events of a CPU are missing from now on, or no longer.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
   /// Forgets who has the CPUs of a host that nobody waits for: their switches may not have been
@@ -152,7 +154,7 @@ private:
   std::vector<Held> cpus_;     ///< the last one is for "no CPU"
   std::vector<uint32_t> dark_; ///< by host: how many of its CPUs are dark
   std::vector<Culprit> holders_;
-  std::vector<uint32_t> hosts_; ///< of holders_
+  std::vector<uint32_t> hosts_;                    ///< of holders_
   std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders, by host and Culprit
   std::vector<Total> totals_;                      ///< by holder: of forgotten turns
   HolderSums sums_;                                ///< to be handed over

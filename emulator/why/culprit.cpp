@@ -3,6 +3,13 @@
 
 namespace ovnitrace {
 
+Culprit Culprit::named_at(const Catalog &catalog, uint64_t time) const {
+  Culprit named = *this;
+  if (kind() == Kind::thread)
+    named.name_ = catalog.threads[number()].name_number(time);
+  return named;
+}
+
 uint32_t tid_of(const Catalog &catalog, Culprit culprit) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
@@ -19,7 +26,7 @@ uint32_t tid_of(const Catalog &catalog, Culprit culprit) {
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
-    return catalog.threads[culprit.number()].name;
+    return catalog.threads[culprit.number()].numbered_name(culprit.name());
   case Culprit::Kind::untraced: {
     const PeerName *peer = find_peer(catalog.hosts[host].peers, culprit.number(), catalog.end);
     return peer ? peer->name : "";

@@ -47,15 +47,26 @@ public:
 
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
-  constexpr uint32_t code() const { return code_; } ///< as a key
+  /// Returns a key of the culprit under its name: 42 bits, as a thread has at most 1000 names.
+  constexpr uint64_t code() const { return uint64_t(name_) << 32 | code_; }
+  /// Returns the same culprit; a thread of the trace under the name that it had at `time`, ns.
+  Culprit named_at(const Catalog &catalog, uint64_t time) const;
+  /// Returns the number of its name, as ThreadInfo has it.
+  constexpr uint32_t name() const { return name_; }
+  constexpr bool is_thread(uint32_t thread) const {
+    return kind() == Kind::thread && number() == thread;
+  }
   /// Returns whether the trace says who it is.
   constexpr bool is_known() const { return kind() != Kind::not_known && kind() != Kind::unseen; }
   /// Returns the number (dev_t) of a block device. REQUIRES: kind() == Kind::device.
   constexpr uint32_t device_number() const {
     return number() >> kMinorBits << FTRACE_DEVICE_MAJOR_SHIFT | (number() & kMinorMask);
   }
-  static constexpr Culprit from_code(uint32_t code) {
-    return Culprit(Kind(code >> kBits), code & ((1u << kBits) - 1));
+  static constexpr Culprit from_code(uint64_t code) {
+    const auto low = uint32_t(code);
+    Culprit culprit(Kind(low >> kBits), low & ((1u << kBits) - 1));
+    culprit.name_ = uint32_t(code >> 32);
+    return culprit;
   }
   constexpr bool operator==(const Culprit &) const = default;
 
@@ -63,12 +74,14 @@ private:
   static constexpr uint32_t kBits = 28; // a tid has 22, and no trace as many threads
   static constexpr uint32_t kMinorBits = 16, kMinorMask = (1u << kMinorBits) - 1; // a major has 12
   uint32_t code_;
+  uint32_t name_ = 0;
 };
 
 /// Returns the tid of a culprit, 0 for the idle task, kNone if it is not a thread.
 uint32_t tid_of(const Catalog &catalog, Culprit culprit);
 
-/// Returns the plain name of a culprit, "" if it has none. `host` is where an untraced thread runs.
+/// Returns the plain name of a culprit, "" if it has none. A thread of the trace has the name that
+/// it had when it held the CPU, or woke the other. `host` is where an untraced thread runs.
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 
 } // namespace ovnitrace

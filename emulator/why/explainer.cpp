@@ -56,7 +56,7 @@ Culprit Explainer::waker_of(const Event &event) const {
     return Culprit::of_device(device);
   switch (event.waker_context()) {
   case FTRACE_WAKER_TASK:
-    return Culprit::of(event.named());
+    return Culprit::of(event.named()).named_at(catalog_, event.time);
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
@@ -108,8 +108,10 @@ void Explainer::on_event(const Event &event, const System &system) {
     note_class(event, system);
     if (event.cpu != kNone)
       holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
-                    Culprit::of(event.named()), event.time);
+                    Culprit::of(event.named()).named_at(catalog_, event.time), event.time);
     return;
+  case FTrace_EXT_exec:
+    return holders_.rename(event.cpu, event.thread, event.time);
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
     now_.hides = event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? UnknownWhy::forgotten
@@ -232,19 +234,21 @@ void Explainer::on_slice(const Slice &whole) {
   }
 }
 
-void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
-  holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
 void Explainer::on_cpu(const CpuSpan &span) {
   if (span.what == CpuSpan::What::dark && span.end > from_)
     all_.dark += span.end - std::max(span.start, from_);
 }
 
+void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
+  holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
   const bool over = slice.then == ThreadState::Running || is_throttled(kind);
   const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
-  const Culprit by = kind == WaitKind::wakeup ? woken.waker : Culprit::of(slice.next);
+  const Culprit by = kind == WaitKind::wakeup
+                         ? woken.waker
+                         : Culprit::of(slice.next).named_at(catalog_, slice.start);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (whole && !is_throttled(kind))

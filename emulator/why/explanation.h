@@ -44,7 +44,7 @@ struct BlockSum {
   Culprit waker = {};
   uint64_t ns = 0, count = 0;
 
-  std::array<uint32_t, 4> key() const {
+  std::array<uint64_t, 4> key() const {
     return {thread, uint32_t(block.page_fault) << 24 | uint32_t(block.call) << 8 | block.reason,
             stack, waker.code()};
   }
@@ -58,7 +58,7 @@ struct WakeSum {
   uint64_t measured = 0;           ///< of them, how many got the thread a CPU in the range
   uint64_t late = 0, late_max = 0; ///< ns, of these
 
-  std::array<uint32_t, 2> key() const { return {thread, waker.code()}; }
+  std::array<uint64_t, 2> key() const { return {thread, waker.code()}; }
 };
 
 /// How long a thread waited for a futex until one culprit woke it.
@@ -71,7 +71,7 @@ struct LockSum {
   uint64_t ns = 0, max = 0;
   uint32_t max_stack = kNone; ///< where it blocked in the longest wait; kNone: not known
 
-  std::array<uint32_t, 3> key() const { return {thread, futex, waker.code()}; }
+  std::array<uint64_t, 3> key() const { return {thread, futex, waker.code()}; }
 };
 
 /// Why the state of a thread is not known. With `no_region`, nothing is missing: nobody asked.
@@ -168,10 +168,10 @@ struct Explanation {
   TimeRange range = {};
   uint64_t recorded = 0;      ///< ns of the range; with --control: in which a region was open
   uint64_t covered = 0;       ///< ns in which at least one shown thread ran
+  uint64_t dark = 0;          ///< ns of all CPUs together, whose events are missing
   std::vector<uint8_t> shown; ///< by index in the Catalog: whether the cut keeps it
   std::vector<ThreadTime> threads = {};            ///< by index in the Catalog
   std::array<uint64_t, kUnknownWhys> unknown = {}; ///< ns, of all shown threads together
-  uint64_t dark = 0;          ///< ns of all CPUs together, whose events are missing
   /// By holder, of all threads together: most time first, unknown holders last.
   std::vector<WaitSum> held = {};
   /// By thread, then as `held`. A thread with very many holders has sums only for the longest (see

@@ -146,7 +146,7 @@ private:
   /// and not for a CPU: a thread that runs there meanwhile is not its holder.
   Json waiting(std::span<const WaitSum> sums) const {
     Json all = Json::array();
-    std::map<std::pair<bool, uint32_t>, size_t> place;
+    std::map<std::pair<bool, uint64_t>, size_t> place;
     for (const WaitSum &sum : sums) {
       const bool throttled = is_throttled(sum.kind);
       const auto [at, is_new] =
@@ -168,7 +168,7 @@ private:
   /// Returns the blocks of a thread, one for each call and waker, with their stacks.
   Json blocked(std::span<const BlockSum> sums) const {
     Json all = Json::array();
-    std::map<std::pair<Block, uint32_t>, size_t> place;
+    std::map<std::pair<Block, uint64_t>, size_t> place;
     for (const BlockSum &sum : sums) {
       const auto [at, is_new] = place.try_emplace({sum.block, sum.waker.code()}, all.size());
       if (is_new)
@@ -231,9 +231,12 @@ private:
     Json all = Json::array();
     for (const LongWait &wait : long_waits) {
       const ThreadInfo &thread = catalog_.threads[wait.thread];
-      Json one = {
-          {"tid", thread.tid},   {"name", thread.name},   {"start_ns", wait.start - catalog_.begin},
-          {"ns", wait.length()}, {"starts", wait.starts}, {"ends", wait.ends}};
+      Json one = {{"tid", thread.tid},
+                  {"name", thread.name_at(wait.start)},
+                  {"start_ns", wait.start - catalog_.begin},
+                  {"ns", wait.length()},
+                  {"starts", wait.starts},
+                  {"ends", wait.ends}};
       if (waits) {
         one["cpu"] = cpu(wait.cpu);
         one["cpu_ns"] = wait.cpu_ns;

@@ -30,15 +30,35 @@ struct PathSum {
   uint64_t stretches = 0;
 };
 
+/// Calls `f(part)` for each part of a segment in which its threads have one name.
+template <class F> void for_each_name(const PathSegment &segment, const Catalog &catalog, F &&f) {
+  std::set<uint64_t> ends; // mostly none
+  for (const uint32_t thread : {segment.thread, segment.peer.thread})
+    if (thread != kNone)
+      for (const EarlierName &earlier : catalog.threads[thread].earlier_names)
+        if (earlier.until > segment.from && earlier.until < segment.to)
+          ends.insert(earlier.until);
+  PathSegment part = segment;
+  for (const uint64_t end : ends) {
+    part.to = end;
+    f(part);
+    part.from = end;
+  }
+  part.to = segment.to;
+  f(part);
+}
+
 /// Returns the sums, largest first. Together their ns are the length of the path. Memory grows with
 /// the number of sums.
-std::vector<PathSum> sum_up(CriticalPath &path) {
-  const auto kind = [](const PathSegment &s) {
-    return std::tuple(s.thread, s.cause, s.call, s.device, s.interrupt, s.peer.tid, s.peer.thread);
+std::vector<PathSum> sum_up(CriticalPath &path, const Catalog &catalog) {
+  const auto kind = [&](const PathSegment &s) {
+    const uint32_t name = catalog.threads[s.thread].name_number(s.from);
+    return std::tuple(s.thread, name, s.cause, s.call, s.device, s.interrupt, s.peer.tid,
+                      s.peer.thread, peer_name(s, catalog));
   };
   std::map<decltype(kind(PathSegment())), PathSum> kinds;
   PathSegment before;
-  path.for_each([&](const PathSegment &segment) {
+  const auto add = [&](const PathSegment &segment) {
     PathSum &sum = kinds[kind(segment)];
     sum.like = segment;
     sum.ns += segment.length();
@@ -46,13 +66,23 @@ std::vector<PathSum> sum_up(CriticalPath &path) {
     sum.stretches += segment.cause != Cause::waiting || before.cause != Cause::waiting ||
                      segment.thread != before.thread;
     before = segment;
-  });
+  };
+  path.for_each([&](const PathSegment &segment) { for_each_name(segment, catalog, add); });
   std::vector<PathSum> sums;
   for (const auto &[key, sum] : kinds)
     sums.push_back(sum);
   std::stable_sort(sums.begin(), sums.end(),
                    [](const PathSum &a, const PathSum &b) { return a.ns > b.ns; });
   return sums;
+}
+
+/// Returns the name that the thread of a segment had then.
+const std::string &name_of(const PathSegment &segment, const Catalog &catalog) {
+  return catalog.threads[segment.thread].name_at(segment.from);
+}
+
+std::string label_of(const PathSegment &segment, const Catalog &catalog) {
+  return thread_label(catalog.threads[segment.thread], segment.from);
 }
 
 constexpr size_t kThread = 24, kCause = 40; // characters
@@ -76,14 +106,14 @@ class Groups {
 public:
   Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
     for (const PathSum &sum : sums) {
-      threads_[catalog.threads[sum.like.thread].name].insert(sum.like.thread);
+      threads_[name_of(sum.like, catalog)].insert(sum.like.thread);
       holders_[peer_name(sum.like, catalog)].insert(holder_text(sum.like, catalog));
     }
   }
   /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
-  std::string label(uint32_t thread) const {
-    const std::string &name = catalog_.threads[thread].name;
-    return label(name, threads_.at(name).size(), thread_label(catalog_.threads[thread]));
+  std::string thread(const PathSegment &like) const {
+    const std::string &name = name_of(like, catalog_);
+    return label(name, threads_.at(name).size(), label_of(like, catalog_));
   }
 
   /// Does the same for a holder; empty if it is not known.
@@ -151,11 +181,10 @@ std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t
 std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bool by_name) {
   const uint64_t length = path.to - path.from;
   Lines causes, holders;
-  const std::vector<PathSum> sums = sum_up(path);
+  const std::vector<PathSum> sums = sum_up(path, catalog);
   const Groups groups(catalog, sums);
   for (const PathSum &sum : sums) {
-    const std::string thread =
-        by_name ? groups.label(sum.like.thread) : thread_label(catalog.threads[sum.like.thread]);
+    const std::string thread = by_name ? groups.thread(sum.like) : label_of(sum.like, catalog);
     const std::string cause = cause_and_call(sum.like, catalog);
     add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum.ns, sum.stretches);
     if (sum.like.cause != Cause::waiting)
@@ -180,10 +209,10 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
 void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catalog &catalog) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
-  for (const PathSum &sum : sum_up(path)) {
+  for (const PathSum &sum : sum_up(path, catalog)) {
     const PathSegment &like = sum.like;
     Json row = {{"tid", catalog.threads[like.thread].tid},
-                {"name", catalog.threads[like.thread].name},
+                {"name", name_of(like, catalog)},
                 {"cause", cause_text(like, catalog)},
                 {"ns", sum.ns},
                 {"count", sum.count}};

@@ -51,46 +51,73 @@ std::string process_name(const std::string &main, std::string_view line) {
   return program.empty() ? main : program;
 }
 
-/// Returns the name of what was started, as its user typed it. For a launcher (env, taskset, nice),
-/// returns what its process executed last. The command line of an interpreter still names the
-/// script that was started.
-std::string program_name(const TraceInfo &info) {
-  const std::string started = printable_line(last_part(info.command.front()));
-  std::string_view last;
-  for (const CommandLine &line : info.command_lines) // by process, then time
-    if (line.pid == info.program_pid)
-      last = line.text;
-  return last.empty() || names(last, started) ? started : last_part(last.substr(0, last.find(' ')));
+/// Returns what a process executed for the longest time. `lines`: by process, then time.
+std::string_view longest_line(const std::vector<CommandLine> &lines, uint32_t pid, uint64_t end) {
+  std::string_view longest;
+  uint64_t most = 0;
+  for (auto line = lines.begin(); line != lines.end(); ++line) {
+    const auto next = std::next(line);
+    const uint64_t until = next != lines.end() && next->pid == pid ? next->since_ns : end;
+    const uint64_t length = until - std::min(line->since_ns, until);
+    if (line->pid == pid && (longest.empty() || length >= most)) {
+      longest = line->text;
+      most = length;
+    }
+  }
+  return longest;
 }
 
+/// Returns the name of what was started, as its user typed it. For a launcher (env, taskset, nice),
+/// returns what its process executed for the longest time. The command line of an interpreter still
+/// names the script that was started.
+std::string program_name(const TraceInfo &info, const Catalog &catalog) {
+  const std::string started = printable_line(last_part(info.command.front()));
+  const std::string_view line =
+      longest_line(catalog.hosts.front().command_lines, info.program_pid, catalog.end);
+  return line.empty() || names(line, started) ? started : last_part(line.substr(0, line.find(' ')));
+}
+
+/// Names of processes, with the time in which they wanted a CPU; most time first.
+using NameTimes = std::vector<std::pair<std::string, uint64_t>>;
+
 /// Returns the first names and the number of others: "nginx, redis", "a, b, c and 4 others".
-std::string list_of(const std::vector<std::string> &names) {
+std::string list_of(const NameTimes &names) {
   std::string text;
   const size_t shown =
       names.size() == kMostNames + 1 ? names.size() : std::min(names.size(), kMostNames);
   for (size_t n = 0; n < shown; n++)
-    text += (n ? ", " : "") + short_name(names[n]);
+    text += (n ? ", " : "") + short_name(names[n].first);
   return shown < names.size() ? text + " and " + human_count(names.size() - shown) + " others"
                               : text;
 }
 
-/// Returns the names of the processes. The ones that wanted a CPU longest come first.
-std::vector<std::string> names_of(const Catalog &catalog, const Explanation &why,
-                                  const Subject &subject) {
+/// Returns the names of the processes. Sets `own` to that of process `pid`.
+NameTimes names_of(const Catalog &catalog, const Explanation &why, const Subject &subject,
+                   uint32_t pid, std::string &own) {
   std::map<std::string, uint64_t> time;
   const std::vector<std::string_view> lines = command_lines(catalog);
   for (const uint32_t thread : subject.threads) {
-    const std::string name =
-        process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
-    time[name.empty() ? "a process without a name" : name] +=
-        why.threads[thread].running + why.threads[thread].waiting;
+    std::string name = process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
+    if (name.empty())
+      name = "a process without a name";
+    time[name] += why.threads[thread].running + why.threads[thread].waiting;
+    if (catalog.threads[thread].pid == pid)
+      own = name;
   }
-  std::vector<std::string> names;
-  for (const auto &[name, ns] : time)
-    names.push_back(name);
+  NameTimes names(time.begin(), time.end());
   std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string &a, const std::string &b) { return time[a] > time[b]; });
+                   [](const auto &a, const auto &b) { return a.second > b.second; });
   return names;
+}
+
+/// Returns ", mostly NAME" if most of the time is that of processes with another name than the
+/// started one has, as with mpirun or make.
+std::string mostly(const NameTimes &names, const std::string &started) {
+  uint64_t all = 0;
+  for (const auto &[name, ns] : names)
+    all += ns;
+  const auto &[most, ns] = names.front();
+  return ns * 2 > all && most != started ? ", mostly " + short_name(most) : "";
 }
 
 /// Returns whether these are all processes of the started program.
@@ -125,16 +152,18 @@ Subject subject_of(const TraceInfo &info, const Catalog &catalog, const Explanat
                   [](const HostInfo &host) { return host.all_threads; });
   const std::string count = human_count(subject.threads.size(), "thread", "threads");
   subject.mains = main_threads(catalog);
-  const std::vector<std::string> names = names_of(catalog, why, subject);
+  std::string own, other;
+  const NameTimes names = names_of(catalog, why, subject, info.program_pid, own);
   if (is_program(info, catalog, why, processes)) {
-    subject.name = program_name(info);
+    subject.name = program_name(info, catalog);
+    other = mostly(names, own);
   } else {
     subject.name = list_of(names);
     subject.programs = subject.is_machine ? 1 : names.size();
   }
   if (processes.size() > 1)
     subject.count =
-        " (" + count + " of " + human_count(processes.size(), "process", "processes") + ")";
+        " (" + count + " of " + human_count(processes.size(), "process", "processes") + other + ")";
   else
     subject.count = fmt::format(" ({}, {})", processes.begin()->second, count);
   return subject;

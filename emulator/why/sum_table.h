@@ -14,7 +14,7 @@ namespace ovnitrace {
 
 /// A hash table that keeps its sums contiguous, in the order of insertion. It takes a third of the
 /// memory of std::unordered_map, and small tables stay in the L1 cache. A Sum has key(): an array
-/// of 32-bit numbers.
+/// of numbers.
 template <class Sum> class SumTable {
 public:
   using Key = decltype(std::declval<const Sum &>().key());
@@ -49,7 +49,7 @@ private:
   size_t place_of(const Key &key) const {
     constexpr uint64_t odd = 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
     uint64_t hash = 0;
-    for (const uint32_t part : key)
+    for (const uint64_t part : key)
       hash = (hash ^ (hash >> 29) ^ part) * odd;
     const size_t mask = slots_.size() - 1;
     size_t place = (hash >> 32) & mask;

@@ -158,7 +158,7 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
 
 /// Returns a sum with the culprit that ended waits of the longest total time.
 const LockSum &longest_ender(const Lock &lock) {
-  std::map<uint32_t, uint64_t> ns; // by Culprit::code()
+  std::map<uint64_t, uint64_t> ns; // by Culprit::code()
   for (const LockSum *part : lock.parts)
     ns[part->waker.code()] += part->ns;
   return **std::max_element(lock.parts.begin(), lock.parts.end(),

@@ -53,7 +53,7 @@ public:
 
 private:
   struct Sum {
-    std::set<std::pair<uint32_t, uint32_t>> culprits; ///< host, code
+    std::set<std::pair<uint32_t, uint64_t>> culprits; ///< host, code
     uint32_t thread = 0;                              ///< a thread whose wait or block it was
     uint64_t ns = 0, count = 0;
 

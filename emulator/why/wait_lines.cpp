@@ -19,6 +19,10 @@ std::string at_text(const WhyInput &input, const LongWait &wait) {
                      wait.starts ? "" : ", and already before");
 }
 
+std::string label_of(const WhyInput &input, const LongWait &wait) {
+  return thread_label(input.catalog.threads[wait.thread], wait.start);
+}
+
 std::string cpu_text(const WhyInput &input, uint32_t cpu) {
   return cpu < input.catalog.cpus.size() ? fmt::format("CPU {}", input.catalog.cpus[cpu].index)
                                          : "a CPU";
@@ -121,8 +125,7 @@ std::string idle_text(const WhyInput &input, const LongWait &wait) {
 
 std::string wait_line(const WhyInput &input, const LongWait &wait) {
   const std::string start = fmt::format(
-      "{} waited {}{} for {}{} from {}: ", thread_label(input.catalog.threads[wait.thread]),
-      human_duration(wait.length()),
+      "{} waited {}{} for {}{} from {}: ", label_of(input, wait), human_duration(wait.length()),
       wait.moved ? ", " + human_duration(wait.cpu_ns) + " of it" : "", cpu_text(input, wait.cpu),
       wait.moved ? "," : "", at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
@@ -135,9 +138,9 @@ std::string idle_wait_line(const WhyInput &input, const LongWait &wait) {
     if (const uint64_t ns = wait.idle.causes.ns[n])
       causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", kIdleCauses[n].name,
                             human_duration(ns));
-  return fmt::format("{} at {}: {} of {} ({})", thread_label(input.catalog.threads[wait.thread]),
-                     at_text(input, wait), human_duration(wait.idle.causes.total()),
-                     human_duration(wait.length()), causes);
+  return fmt::format("{} at {}: {} of {} ({})", label_of(input, wait), at_text(input, wait),
+                     human_duration(wait.idle.causes.total()), human_duration(wait.length()),
+                     causes);
 }
 
 std::string block_line(const WhyInput &input, const LongWait &block) {
@@ -147,8 +150,8 @@ std::string block_line(const WhyInput &input, const LongWait &block) {
   else if (block.by.kind() == Culprit::Kind::not_known)
     end = "who woke it is not known";
   return fmt::format(
-      "{} was blocked {} from {}{}: {}", thread_label(input.catalog.threads[block.thread]),
-      human_duration(block.length()), at_text(input, block),
+      "{} was blocked {} from {}{}: {}", label_of(input, block), human_duration(block.length()),
+      at_text(input, block),
       block.block == Block() ? "" : " (" + block_name(input.info.machine, block.block) + ")", end);
 }
 

@@ -111,6 +111,21 @@ TEST(Catalog, AChunkThatKnowsANameTooEarlyDoesNotMoveTheRenaming) {
   EXPECT_EQ(history(trace, dir.path()), (std::vector<std::string>{"300 sh", "app"}));
 }
 
+// A thread that renames itself is recorded when it leaves its CPU.
+TEST(Catalog, TheNameThatANewThreadGivesItselfCountsFromItsBirth) {
+  for (const bool executes : {false, true}) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    auto &cpu = trace.cpu(0).at(100).start().id(1, 8, 7, "app", 100).at(300);
+    if (executes)
+      cpu.record(FTrace_EXT_exec, 1, 8);
+    cpu.name(1, "worker").at(500).name(1, "late").stop();
+    EXPECT_EQ(history(trace, dir.path()),
+              executes ? (std::vector<std::string>{"300 app", "500 worker", "late"})
+                       : (std::vector<std::string>{"500 worker", "late"}));
+  }
+}
+
 TEST(Catalog, AnUnrecordedRenamingCountsFromItsFirstChunk) {
   TempDir dir;
   TraceBuilder trace(dir.path());

@@ -142,12 +142,13 @@ TEST_F(Sentences, TheProgramHasTheNameThatWasStarted) {
   EXPECT_EQ(answer().advice, "");
 }
 
-TEST_F(Sentences, AProgramBehindALauncherIsNamedByItsLastExec) {
+TEST_F(Sentences, AProgramIsNamedByWhatItExecutedLongest) {
   const std::pair<const char *, const char *> cases[] = {
       {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x")", "solver"},
       {R"("/usr/bin/env python3 /bin/app"}, {"pid": 10, "since_ns": 2, "text": "python3 /bin/app")",
        "app"},
       {R"("/usr/bin/app x"}, {"pid": 11, "since_ns": 2, "text": "child")", "app"},
+      {R"("app x"}, {"pid": 10, "since_ns": 90000000, "text": "sleep 0.01")", "app"},
   };
   for (const auto &[lines, name] : cases) {
     trace = test::TraceBuilder(dir.path());
@@ -157,6 +158,15 @@ TEST_F(Sentences, AProgramBehindALauncherIsNamedByItsLastExec) {
     EXPECT_EQ(answer().sentences.find(std::string(name) + " (10, 2 threads) ran"), 0u)
         << answer().sentences;
   }
+}
+
+TEST_F(Sentences, AProgramThatOnlyStartsOthersNamesThem) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 20, 20, "solver");
+  cpu.parent(2, 10).id(3, 30, 30, "solver").parent(3, 10).dispatch(1).at(10 * kMs).end(1, 20);
+  cpu.dispatch(2).at(60 * kMs).end(2, 30).dispatch(3).at(100 * kMs).end(3, 0).stop();
+  EXPECT_EQ(answer().sentences.find("app (3 threads of 3 processes, mostly solver) ran "), 0u)
+      << answer().sentences;
 }
 
 TEST_F(Sentences, OneThreadIsNamedWithItsNumber) {
