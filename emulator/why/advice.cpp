@@ -87,11 +87,17 @@ constexpr AdviceRule kRules[] = {
        return where(facts.behind_preempted * 4 >= facts.woken_by_threads, facts.behind_preempted);
      },
      [](const AdviceFacts &facts) {
-       return fmt::format(
-           "Try to keep the CPU of {} free (fewer threads, nice, taskset): this thread "
-           "was preempted for {} while others were blocked in futex; it woke them "
-           "later.",
-           facts.preempted, human_duration(facts.preempted_ns));
+       const std::string by =
+           facts.preempted_by.empty() ? "" : ", mostly by " + facts.preempted_by + ",";
+       const std::string what = fmt::format(
+           fmt::runtime(facts.inverts_priority
+                            ? "priority inheritance (PTHREAD_PRIO_INHERIT) for the locks of {}, or "
+                              "to keep its CPU free (fewer threads, taskset)"
+                            : "to keep the CPU of {} free (fewer threads, nice, taskset)"),
+           facts.preempted);
+       return fmt::format("Try {}: this thread was preempted{} for {} while others were blocked in "
+                          "futex; it woke them later.",
+                          what, by, human_duration(facts.preempted_ns));
      }},
     {"fewer threads or processes",
      [](const AdviceFacts &facts) {

@@ -40,6 +40,8 @@ struct AdviceFacts {
   uint64_t behind_preempted = 0; ///< of that: time in which the later waker was preempted
   std::string preempted = {};    ///< the waker that was preempted longest in that time
   uint64_t preempted_ns = 0;     ///< how long it was, while at least one thread was blocked
+  std::string preempted_by = {}; ///< who ran during most of its preemptions; empty: not known
+  bool inverts_priority = false; ///< that one, and a blocked thread, have real-time priorities
 
   uint64_t wanted() const { return running + waiting; } ///< wanted a CPU
 };

@@ -302,6 +302,10 @@ struct Other {
   ftrace_class mostly = FTRACE_CLASS_UNKNOWN; ///< at least half of the time
 };
 
+bool is_real_time(ftrace_class of) {
+  return of == FTRACE_CLASS_REAL_TIME || of == FTRACE_CLASS_DEADLINE;
+}
+
 /// Returns the class of a thread, traced or not, as it last got a CPU.
 ftrace_class class_of_holder(const Explanation &why, Culprit holder, uint32_t host) {
   if (holder.kind() == Culprit::Kind::thread)
@@ -346,20 +350,18 @@ Other largest_other(const Catalog &catalog, const Explanation &why) {
 void add_priorities(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
   std::map<int, uint64_t> by_nice;
   for (const WaitSum &sum : why.waits) {
-    const ftrace_class own = why.classes[sum.thread];
-    const bool real_time = own == FTRACE_CLASS_REAL_TIME || own == FTRACE_CLASS_DEADLINE;
+    const bool real_time = is_real_time(why.classes[sum.thread]);
     if (sum.kind == WaitKind::throttling)
       facts.throttled_real_time += real_time ? sum.ns : 0;
     const bool traced = sum.holder.kind() == Culprit::Kind::thread;
-    if (is_throttled(sum.kind) ||
+    if (is_throttled(sum.kind) || sum.kind == WaitKind::spin ||
         (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced))
       continue;
     const ftrace_class holder = class_of_holder(why, sum.holder, catalog.threads[sum.thread].host);
     if (real_time && holder == FTRACE_CLASS_NORMAL) {
       facts.behind_lower += sum.ns;
       facts.preempted_lower += sum.kind == WaitKind::wakeup ? 0 : sum.ns;
-    } else if (why.nice[sum.thread] > 0 && holder != FTRACE_CLASS_REAL_TIME &&
-               holder != FTRACE_CLASS_DEADLINE) {
+    } else if (why.nice[sum.thread] > 0 && !is_real_time(holder)) {
       facts.as_nice += sum.ns;
       by_nice[why.nice[sum.thread]] += sum.ns;
     }
@@ -367,6 +369,36 @@ void add_priorities(AdviceFacts &facts, const Catalog &catalog, const Explanatio
   for (const auto &[nice, ns] : by_nice)
     if (!facts.nice || ns > by_nice[facts.nice])
       facts.nice = nice;
+}
+
+/// Returns the thread that ran for at least half of the time in which `thread` was preempted; kNone
+/// if no thread did, or if that is not known.
+uint32_t preemptor_of(uint32_t thread, const Explanation &why) {
+  uint64_t all = 0, most = 0;
+  uint32_t preemptor = kNone;
+  for (const WaitSum &sum : why.waits) {
+    if (sum.thread != thread || sum.kind != WaitKind::preemption)
+      continue;
+    all += sum.ns;
+    if (sum.holder.kind() == Culprit::Kind::thread && sum.ns > most) {
+      most = sum.ns;
+      preemptor = sum.holder.number();
+    }
+  }
+  return most * 2 >= all ? preemptor : kNone;
+}
+
+/// Adds who preempted the thread that others waited for, and whether priorities are to blame.
+void add_preemptor(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
+  const uint32_t holder = why.preempted_wakers.most, preemptor = preemptor_of(holder, why);
+  if (preemptor == kNone)
+    return;
+  facts.preempted_by = thread_label(catalog.threads[preemptor]);
+  facts.inverts_priority =
+      is_real_time(why.classes[preemptor]) &&
+      std::any_of(why.blocks.begin(), why.blocks.end(), [&](const BlockSum &sum) {
+        return sum.waker.is_thread(holder) && is_real_time(why.classes[sum.thread]);
+      });
 }
 
 } // namespace
@@ -386,8 +418,10 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   if (!chose_cpus(info))
     facts.cpus = why.allowed_cpus ? std::min(why.allowed_cpus, facts.all_cpus) : facts.all_cpus;
   add_priorities(facts, catalog, why);
-  if (why.preempted_wakers.most != kNone)
+  if (why.preempted_wakers.most != kNone) {
     facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
+    add_preemptor(facts, catalog, why);
+  }
   facts.threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
   facts.single_threaded = facts.threads > 1 && count_processes(catalog, why.shown) == facts.threads;
   for (const ThreadTime &time : why.threads) {

@@ -423,7 +423,21 @@ TEST_F(Sentences, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
             "It was never blocked.");
   EXPECT_EQ(of.advice,
             "app (10) waited 15.00 ms behind thread 90. Try to move that program to other CPUs "
-            "(taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
+            "(taskset).");
+}
+
+TEST_F(Sentences, TheTimeOfMissingEventsIsNotIdle) {
+  trace.json(R"({"version": 1, "all_threads": true})");
+  for (const uint16_t n : {0, 1}) {
+    auto &cpu = trace.cpu(n).at(0).start().id(1, 50 + n, 50 + n, "hog").dispatch(1);
+    cpu.at(40 * kMs).blackout_start().at((n ? 100 : 80) * kMs).blackout_end(9).at(100 * kMs).stop();
+  }
+  EXPECT_EQ(answer().sentences, "The 2 CPUs were busy for 40 % of 100.0 ms, longest with hog "
+                                "(40 %); 50 % is not known. No thread waited for a CPU.");
+  Cut cut;
+  cut.from = 60 * kMs;
+  EXPECT_EQ(answer(cut).sentences, "The 2 CPUs were busy for 0 % of 40.00 ms; 75 % is not known. "
+                                   "No thread waited for a CPU.");
 }
 
 TEST_F(Sentences, CpuNumbersWithGapsAreNoCpus) {
@@ -459,20 +473,6 @@ TEST_F(Sentences, AnUntracedHolderHasTheNameThatItHasOnItsHost) {
 TEST_F(Sentences, ASummaryAnswersForTheProgramAndSumsUpAllThreads) {
   about(R"(, "all_threads": true)");
   machine(trace);
-TEST_F(Sentences, TheTimeOfMissingEventsIsNotIdle) {
-  trace.json(R"({"version": 1, "all_threads": true})");
-  for (const uint16_t n : {0, 1}) {
-    auto &cpu = trace.cpu(n).at(0).start().id(1, 50 + n, 50 + n, "hog").dispatch(1);
-    cpu.at(40 * kMs).blackout_start().at((n ? 100 : 80) * kMs).blackout_end(9).at(100 * kMs).stop();
-  }
-  EXPECT_EQ(answer().sentences, "The 2 CPUs were busy for 40 % of 100.0 ms, longest with hog "
-                                "(40 %); 50 % is not known. No thread waited for a CPU.");
-  Cut cut;
-  cut.from = 60 * kMs;
-  EXPECT_EQ(answer(cut).sentences, "The 2 CPUs were busy for 0 % of 40.00 ms; 75 % is not known. "
-                                   "No thread waited for a CPU.");
-}
-
   trace.write();
   source = open_trace({{dir.path()}}, sink);
   const AnsweredSummary both = summarize_and_answer(*source, read_trace_info(dir.path(), sink), {});
@@ -491,6 +491,39 @@ TEST_F(Sentences, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
             "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): this "
             "thread was preempted for 80.00 ms while others were blocked in futex; it woke them "
             "later.");
+}
+
+/// high (10) waits for low (11), which middle (12) preempts.
+TEST_F(Sentences, ALockHolderIsPreemptedByAThreadThatHasAName) {
+  for (const uint32_t priority : {89u, 120u}) {
+    trace = test::TraceBuilder(dir.path());
+    about("");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "high").id(2, 11, 10, "low");
+    cpu.id(3, 12, 10, "middle").dispatch(1, FTRACE_PRIO_BIAS + priority);
+    block(cpu.at(5 * kMs), 1, 11).dispatch(2, FTRACE_PRIO_BIAS + priority).at(10 * kMs);
+    cpu.epilogue(2, 12).dispatch(3, FTRACE_PRIO_BIAS + priority).at(90 * kMs).sleep(3, 11);
+    cpu.dispatch(2, FTRACE_PRIO_BIAS + priority).at(95 * kMs).activate(1, 11).end(2, 10);
+    cpu.dispatch(1, FTRACE_PRIO_BIAS + priority).at(100 * kMs).end(1, 0).stop();
+    EXPECT_EQ(
+        answer().advice,
+        std::string(priority < 100
+                        ? "Try priority inheritance (PTHREAD_PRIO_INHERIT) for the locks of low "
+                          "(11), or to keep its CPU free (fewer threads, taskset)"
+                        : "Try to keep the CPU of low (11) free (fewer threads, nice, taskset)") +
+            ": this thread was preempted, mostly by middle (12), for 80.00 ms while others were "
+            "blocked in futex; it woke them later.");
+  }
+}
+
+/// Helpers of an MPI library sleep until the worker ends: nobody waited for them.
+TEST_F(Sentences, ThreadsThatSleepNearlyAllTheTimeGiveNoAdvice) {
+  about("");
+  auto &cpu = trace.cpu(0).at(0).id(1, 10, 10, "app").id(2, 11, 10, "progress");
+  cpu.snapshot(1, 1, 0).snapshot(2, 2, 0).start().at(30 * kMs);
+  block(cpu, 1).at(60 * kMs).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1).at(99 * kMs);
+  cpu.activate(2, 10).epilogue(1, 11).dispatch(2).at(99 * kMs + 50'000).end(2, 10).dispatch(1);
+  cpu.at(100 * kMs).end(1, 0).stop();
+  EXPECT_EQ(answer().advice, "");
 }
 
 /// Several blocked threads do not make the preemption longer.
