@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -208,20 +207,26 @@ TEST_F(CpuLimits, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
 TEST_F(CpuLimits, AFrozenThreadIsNotBlockedInACall) {
   const std::string name = "/ovnitrace-test-frozen-" + std::to_string(getpid());
   size_t tried = 0;
-  const std::vector<std::pair<std::string, std::array<std::string, 3>>> freezers = {
-      {"/sys/fs/cgroup/freezer", {"/freezer.state", "FROZEN", "THAWED"}},
-      {"/sys/fs/cgroup/unified", {"/cgroup.freeze", "1", "0"}},
-      {"/sys/fs/cgroup", {"/cgroup.freeze", "1", "0"}}};
-  for (const auto &[root, words] : freezers) {
-    const std::string cgroup = root + name, file = cgroup + words[0];
+  struct Freezer {
+    std::string root, file, freeze, thaw, state, frozen; ///< `state` has `frozen` when it is done
+  };
+  const Freezer freezers[] = {
+      {"/sys/fs/cgroup/freezer", "/freezer.state", "FROZEN", "THAWED", "/freezer.state", "FROZEN"},
+      {"/sys/fs/cgroup/unified", "/cgroup.freeze", "1", "0", "/cgroup.events", "frozen 1"},
+      {"/sys/fs/cgroup", "/cgroup.freeze", "1", "0", "/cgroup.events", "frozen 1"}};
+  for (const Freezer &one : freezers) {
+    const std::string cgroup = one.root + name, file = cgroup + one.file,
+                      procs = cgroup + "/cgroup.procs";
     if (mkdir(cgroup.c_str(), 0755) != 0)
       continue;
     if (exists(file)) {
       tried++;
       std::filesystem::remove_all(trace());
       record({"sh", "-c",
-              installed("spin") + " 200 " + cgroup + "/cgroup.procs & sleep 0.1; echo " + words[1] +
-                  " >" + file + "; sleep 0.3; echo " + words[2] + " >" + file + "; wait"});
+              installed("spin") + " 500 " + procs + " & until [ -n \"$(cat " + procs +
+                  ")\" ]; do sleep 0.01; done; echo " + one.freeze + " >" + file +
+                  "; until grep -q '" + one.frozen + "' " + cgroup + one.state +
+                  "; do sleep 0.01; done; sleep 0.3; echo " + one.thaw + " >" + file + "; wait"});
       const Outcome outcome = run({.argv = {ovnitrace(), "why", trace(), "--json"}});
       ASSERT_EQ(outcome.status(), 0) << outcome.err;
       const auto why = nlohmann::json::parse(outcome.out);
@@ -230,7 +235,7 @@ TEST_F(CpuLimits, AFrozenThreadIsNotBlockedInACall) {
         for (const nlohmann::json &block : thread["blocked"])
           if (thread["name"] == "spin" && block["cause"] == "frozen (cgroup freezer)")
             frozen += block["ns"].get<uint64_t>();
-      EXPECT_GT(frozen, 100'000'000u) << root << why;
+      EXPECT_GT(frozen, 100'000'000u) << one.root << why;
     }
     for (int n = 0; n < 100 && rmdir(cgroup.c_str()) != 0; n++)
       usleep(10'000);

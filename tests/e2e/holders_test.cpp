@@ -153,9 +153,9 @@ TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
 // No dispatch of such a thread is recorded.
 TEST_F(HoldersOf, AProcessHaveAClass) {
   Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
+  const std::string work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.01";
   Process burst({.argv = {"taskset", "-c", "0", "chrt", "-f", "10", "sh", "-c",
-                          "while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep "
-                          "0.01; done"}});
+                          "while :; do " + work + "; done"}});
   const std::string tid = std::to_string(victim.pid());
   const Outcome outcome =
       run({.argv = {ovnitrace(), "record", "-q", "-d", "1", "-p", tid, "-o", trace()}});

@@ -131,8 +131,8 @@ TEST(ChunkWriter, SaysTheClassOfANextThreadThatIsNotTraced) {
     ChunkList list(256);
     ChunkWriter writer(0, 1, registry, list);
     const uint32_t holder = 99 | of << FTRACE_CLASS_SHIFT;
-    const auto to = [&](uint32_t reason, uint32_t next) {
-      return SCHED_WORD(SCHED_KIND_SWITCH, reason, priority, 11, next) | SCHED_A_TRACED;
+    const auto to = [of_next = priority](uint32_t reason, uint32_t next) {
+      return SCHED_WORD(SCHED_KIND_SWITCH, reason, of_next, 11, next) | SCHED_A_TRACED;
     };
     writer.transition({10, to(FTRACE_OFFCPU_PREEMPTED, 99)});
     writer.transition({20, to(FTRACE_OFFCPU_SLEEP, 99)});

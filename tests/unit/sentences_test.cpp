@@ -336,17 +336,19 @@ test::ChunkBuilder &behind_hog(test::TraceBuilder &trace, uint32_t priority, uin
 TEST_F(Sentences, TheAdviceDependsOnThePriorityOfTheWaitingThread) {
   about(R"(, "all_threads": true)");
   behind_hog(trace, 130, FTRACE_OFFCPU_PREEMPTED);
-  EXPECT_EQ(answer().advice,
-            "app waited 80.00 ms behind hog (90) with a low priority of its own (nice 10). Try to "
-            "raise that first (renice), or to move that program to other CPUs (taskset).");
+  EXPECT_EQ(
+      answer().advice,
+      "app (10) waited 80.00 ms behind hog (90) with a low priority of its own (nice 10). Try to "
+      "raise that first (renice), or to move that program to other CPUs (taskset).");
 }
 
 TEST_F(Sentences, ARealTimeThreadIsNotPreemptedByANormalOne) {
   about(R"(, "all_threads": true)");
   behind_hog(trace, 59, FTRACE_OFFCPU_PREEMPTED);
-  EXPECT_EQ(answer().advice, "app waited 80.00 ms behind hog (90), which has a lower priority: the "
-                             "kernel keeps a part of each CPU for normal threads "
-                             "(kernel.sched_rt_runtime_us; since Linux 6.12 the fair server).");
+  EXPECT_EQ(answer().advice,
+            "app (10) waited 80.00 ms behind hog (90), which has a lower priority: the "
+            "kernel keeps a part of each CPU for normal threads "
+            "(kernel.sched_rt_runtime_us; since Linux 6.12 the fair server).");
 }
 
 TEST_F(Sentences, ARealTimeThreadCanBeThrottled) {

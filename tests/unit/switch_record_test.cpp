@@ -102,17 +102,20 @@ struct Switch {
 /// What happened in it, in the words of the format's documentation.
 void add_events(const Switch &s, bool next_has_row, std::vector<Happened> &events) {
   const bool can_run = s.reason == FTRACE_OFFCPU_YIELDED || s.reason == FTRACE_OFFCPU_PREEMPTED ||
-                       s.reason == FTRACE_OFFCPU_THROTTLED;
+                       s.reason == FTRACE_OFFCPU_THROTTLED || s.reason == FTRACE_OFFCPU_EXHAUSTED ||
+                       s.reason == FTRACE_OFFCPU_NEXT_PERIOD;
+  const uint32_t known = s.priority == 0 ? 0 : s.priority == 1 ? 3 : s.priority < 102 ? 2 : 1;
+  const uint32_t next = s.next | (s.next_traced || !s.next ? 0 : known << 22);
   const uint32_t peer = next_has_row ? s.next : 0;
   if (s.prev_traced && s.reason == FTRACE_OFFCPU_DEAD)
     events.push_back({s.time, "ends", s.prev, 0, s.prev, 0});
   else if (s.prev_traced)
-    events.push_back({s.time, can_run ? "waits" : "sleeps", s.prev, peer, s.next | s.reason << 24,
+    events.push_back({s.time, can_run ? "waits" : "sleeps", s.prev, peer, next | s.reason << 24,
                       can_run ? uint16_t(0) : s.call});
   if (s.next_traced)
     events.push_back({s.time, "gets", s.next, 0, s.priority, 0});
   else if (!s.prev_traced || s.reason == FTRACE_OFFCPU_DEAD) // an end does not name the next one
-    events.push_back({s.time, "has the CPU", 0, 0, s.next, 0});
+    events.push_back({s.time, "has the CPU", 0, 0, next, 0});
 }
 
 SchedTransition transition(const Switch &s) {
@@ -162,7 +165,7 @@ TEST(SwitchRecord, IsReadAsWhatHappened) {
     }
     for (int n = 0; n < 3000; n++) {
       Switch s = {.time = time += below(3),
-                  .reason = below(10),
+                  .reason = below(14),
                   .prev = 1 + below(kThreads),
                   .next = 1 + below(kThreads - 1),
                   .prev_traced = below(8) != 0,
