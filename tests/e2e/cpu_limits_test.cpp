@@ -244,6 +244,24 @@ TEST_F(CpuLimits, AFrozenThreadIsNotBlockedInACall) {
     GTEST_SKIP() << "no cgroup can be frozen here";
 }
 
+TEST_F(CpuLimits, AThreadIsThrottledWhenTheCaptureStarts) {
+  const Quota quota;
+  if (quota.path().empty())
+    GTEST_SKIP() << "no cgroup with a quota can be made here";
+  Process spin({.argv = {installed("spin"), "100000", quota.path() + "/cgroup.procs"}});
+  usleep(200'000);
+  bool found = false;
+  for (int n = 0; n < 10 && !found; n++) { // it is throttled for 90 of 100 ms
+    std::filesystem::remove_all(trace());
+    const Outcome outcome = run({.argv = {ovnitrace(), "record", "-q", "-d", "0.3", "-p",
+                                          std::to_string(spin.pid()), "-o", trace()}});
+    ASSERT_EQ(outcome.status(), 0) << outcome.err;
+    for (const DumpEvent &event : dump(trace()))
+      found |= event.event == "EXT_snapshot" && event.detail("reason") == "throttled";
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST_F(CpuLimits, DiffNamesASmallerQuotaFirst) {
   const Quota quota;
   if (quota.path().empty())
