@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace top`: what the threads do now, on a terminal and as text.
+#include "emulator/base/clock.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/terminal.h"
 
@@ -163,6 +164,21 @@ TEST_F(TopCommand, TakesKeysOnATerminal) {
   const Outcome info = run({.argv = {ovnitrace(), "info", saved}});
   EXPECT_EQ(info.status(), 0) << info.err;
   EXPECT_NE(info.out.find("sleep (" + pid + ")"), std::string::npos) << info.out;
+}
+
+TEST_F(TopCommand, AKeyActsAtOnceAndIsNotPrinted) {
+  mkdir(scratch().c_str(), 0777);
+  Terminal terminal({"/usr/bin/env", "TERM=xterm", "LC_ALL=C.UTF-8", "TMPDIR=" + scratch(),
+                     ovnitrace(), "top", "-i", "60s"});
+  terminal.await("the first interval is being recorded");
+  const uint64_t start = monotonic_ns();
+  terminal.type('~'); // does nothing
+  terminal.type('h');
+  terminal.await("freeze the screen");
+  EXPECT_LT(monotonic_ns() - start, 30'000'000'000u) << "before the interval ends";
+  EXPECT_EQ(terminal.printed().find('~'), std::string::npos);
+  terminal.type('q');
+  EXPECT_EQ(WEXITSTATUS(terminal.wait()), 0);
 }
 
 TEST_F(TopCommand, EndsWhenItsTerminalIsGone) {

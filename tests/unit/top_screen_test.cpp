@@ -99,6 +99,18 @@ TEST_F(Screen, HasATableWithABoldHeadAndASelectedLine) {
   EXPECT_EQ(list(), (Lines{"*t1", "t2", "t3", "t4"}));
 }
 
+TEST_F(Screen, AtFirstTheFirstLineIsSelectedAlsoIfProcess1IsShown) {
+  test::TempDir other;
+  test::TraceBuilder trace(other.path());
+  trace.cpu(0).at(0).start().id(1, 50, 50, "busy").dispatch(1).at(8 * kMs).sleep(1, 0);
+  trace.cpu(1).at(0).start().id(1, 1, 1, "init").dispatch(1).at(2 * kMs).sleep(1, 0);
+  trace.cpu(0).at(10 * kMs).stop();
+  trace.cpu(1).at(10 * kMs).stop();
+  trace.write();
+  content_.take(read_top_part(other.path(), 0, 10 * kMs, sink_));
+  EXPECT_EQ(list(), (Lines{"*busy", "init"}));
+}
+
 TEST_F(Screen, TheSelectionMovesAndTheTableWithIt) {
   take(0, 10);
   content_.take_key(KEY_UP);
@@ -216,6 +228,25 @@ TEST_F(Screen, QEndsAlsoInTheHelp) {
   EXPECT_FALSE(content_.has_ended());
   type("q");
   EXPECT_TRUE(content_.has_ended());
+}
+
+TEST_F(Screen, TheHelpHasALineForEachKey) {
+  content_.resize(30, 79);
+  type("?");
+  Lines help;
+  for (const ScreenLine &line : lines())
+    help.push_back(line.text);
+  help.resize(11);
+  help.erase(help.begin()); // the title
+  EXPECT_EQ(help,
+            (Lines{"q           end", "s, S        sort by the next column, or by the previous one",
+                   "g           group by thread, process or name",
+                   "/           show only names that contain a text; empty: all",
+                   "space       freeze the screen; again: continue",
+                   "up, down    select a line; also page up, page down, home and end",
+                   "enter       explain the selected thread: `ovnitrace why` of the last interval",
+                   "w           write the flight recorder, 8 MiB of events of each CPU, as a trace",
+                   "h, ?        this help; escape leaves it", ""}));
 }
 
 TEST_F(Screen, TheHelpScrollsAndEscapeLeavesIt) {
