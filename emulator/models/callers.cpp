@@ -70,8 +70,8 @@ void over(ModelContext &ctx, const Event &event) {
   set(ctx, event.thread, {});
 }
 
-/// Returns the place of the innermost function of the program on a stack, which `why` names, too. It
-/// is of the C library only if there is no other, or if frames may be missing before that.
+/// Returns the place of the innermost function of the program on a stack, which `why` names, too.
+/// It is of the C library only if there is no other, or if frames may be missing before that.
 size_t innermost(const StackTable &table, std::span<const uint32_t> frames) {
   size_t library = frames.size();
   for (size_t n = 0; n < frames.size() && !table.frame(frames[n]).missing; n++) {

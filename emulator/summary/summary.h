@@ -51,8 +51,8 @@ struct ThreadSummary : ThreadCounters {
   Spans late;                  ///< of jobs that missed a deadline: until the kernel noticed
   uint64_t budgets = 0;        ///< how often the budget of SCHED_DEADLINE was replenished
   uint64_t budgets_used_up = 0;
-  Spans throttling;            ///< in ShownState::throttled, as far as it is in the range
-  uint64_t found_waiting = 0;  ///< of Warming, ns: waited when the trace began, woken or preempted
+  Spans throttling;           ///< in ShownState::throttled, as far as it is in the range
+  uint64_t found_waiting = 0; ///< of Warming, ns: waited when the trace began, woken or preempted
 
   uint64_t running() const { return time[size_t(ThreadState::Running)]; }
   /// Returns the ns in which it existed, in any state.

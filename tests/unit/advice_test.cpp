@@ -92,8 +92,7 @@ TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
   facts.threads = 4;
   facts.throttled = 60 * kMs;
   EXPECT_EQ(advice(facts),
-            "Try a larger CPU quota (cpu.max): its cgroup had none left for 60.00 ms "
-            "(sum of 4 threads).");
+            "Try a larger CPU quota: its cgroup had none left for 60.00 ms (sum of 4 threads).");
   facts.idle_forbidden = 70 * kMs;
   EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 70.00 ms (sum of 4 "
                            "threads) of its waiting, CPUs were idle, but none that its threads may "
@@ -103,7 +102,7 @@ TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
   EXPECT_EQ(
       advice(facts),
       "app waited 150.0 ms (sum of 4 threads) behind xz (7). Try to move that program to other "
-      "CPUs (taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
+      "CPUs (taskset).");
   facts = usual();
   facts.threads = 4;
   facts.blocked = facts.woken_by_own = 150 * kMs;

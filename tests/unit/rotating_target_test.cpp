@@ -366,7 +366,7 @@ TEST(RotatingTarget, TheWholeHasTheEventsOfAPartThatStillGrows) {
     parts.writer.pass_on(UINT64_MAX);
     const std::vector<ChunkInput> whole = join_parts(dir / "trace", trace_parts(dir / "trace"));
     ASSERT_EQ(whole.size(), 1u);
-    EXPECT_EQ(whole[0].name, (dir / "trace") + " (CPU 0 of all parts)");
+    EXPECT_EQ(whole[0].name, (dir / "trace") + " (CPU 1 of all parts)");
     std::string bytes(whole[0].size, '\0');
     ASSERT_EQ(pread(whole[0].fd.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
     const ftrace_record last = last_record(bytes);

@@ -127,7 +127,7 @@ TEST(WaitTimes, ManyWaitersOfOneCpuAreSummedAsOthers) {
   ASSERT_EQ(why.held.size(), 4u) << "a and b wait for each other, after another cause";
   for (const WaitSum &sum : why.held) {
     const uint64_t has = kEnd * (sum.holder == Culprit(Culprit::Kind::thread, 1) ? 2 : 1) / 3;
-    const bool preempted = sum.kind != WaitKind::wakeup;
+    const bool preempted = sum.kind == WaitKind::preemption;
     EXPECT_EQ(sum.ns, preempted ? has - (has == kEnd / 3) : kWaiters * has);
   }
 }

@@ -82,7 +82,7 @@ TEST_F(PageCauses, HaveEachCpuOfAWait) {
 
 TEST_F(PageCauses, HaveTheFirstCpuOfAWaitThatStartsAtASnapshot) {
   trace.cpu(0).at(300).snapshot(1, kWarming, 1).at(340).migrate(1, 0).at(400).dispatch(1);
-  EXPECT_EQ(waits(page(), 0), Texts{"wakeup: 0 on 2, 40 on 1"});
+  EXPECT_EQ(waits(page(), 0), Texts{"unknown: 0 on 2, 40 on 1"});
 }
 
 TEST_F(PageCauses, HaveNoCpuForANewThreadThatWasNotSeenToGetOne) {
