@@ -48,8 +48,7 @@ public:
     put("What the processes executed last", command_line_table());
     put("Who got the CPU of a thread that was preempted",
         pairs({"THREAD", "PREEMPTED BY", "TIMES"}, summary_.preemptions));
-    put("Off the CPU while throttled: no CPU quota of the cgroup, or no SCHED_DEADLINE budget, "
-        "left",
+    put("Off the CPU while throttled: no CPU quota or SCHED_DEADLINE budget was left",
         throttling(threads));
     put("Who woke a thread; AN INTERRUPT: no thread did, as for a timer or a packet",
         pairs({"THREAD", "WOKEN BY", "TIMES"}, summary_.wakeups));
