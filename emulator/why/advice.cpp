@@ -53,9 +53,10 @@ std::string other_program(const AdviceFacts &facts) {
                          "Try {}.",
                          who, kMove);
     if (mostly(facts.as_nice))
-      return fmt::format("{} with a low priority of its own (nice {}). Try to raise that first "
-                         "(renice), or {}.",
-                         who, facts.nice, kMove);
+      return fmt::format("{0} (nice {1}) waited {2} behind {3}. Try to raise the priority of {0} "
+                         "first (renice), or {4}.",
+                         facts.name, facts.nice, sum_text(facts, facts.behind_other), facts.other,
+                         kMove);
     return fmt::format("{}. Try {}{}.", who, kMove,
                        facts.other_class == FTRACE_CLASS_UNKNOWN
                            ? ""

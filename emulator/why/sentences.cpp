@@ -149,9 +149,11 @@ private:
   std::string spins() const {
     return sum_.spinning < sum_.life() / 100 || !sum_.spinning
                ? ""
-               : fmt::format(" {} in sched_yield: {} gave {} CPU up for another {}.",
-                             several_ ? "They spin" : "It spins", several_ ? "they" : "it", its(),
-                             percent(sum_.spinning, sum_.life()));
+               : fmt::format(
+                     " {} in sched_yield: for {} of {} life, {} had yielded and had nothing "
+                     "to do.",
+                     several_ ? "They spin" : "It spins", percent(sum_.spinning, sum_.life()),
+                     its(), several_ ? "they" : "it");
   }
 
   /// Returns who held the CPUs. With several programs, looks at each thread alone: one may wait

@@ -47,9 +47,9 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
   case WaitKind::throttling:
     return "its cgroup had no CPU quota left";
   case WaitKind::budget:
-    return "it had used up its budget, until its next period";
+    return "it had used up its budget, and waited for its next period";
   case WaitKind::period:
-    return "it had yielded until its next period";
+    return "it had yielded, and waited for its next period";
   case WaitKind::refill:
     if (wait.throttled)
       return fmt::format(
@@ -129,7 +129,7 @@ std::string wait_line(const WhyInput &input, const LongWait &wait) {
       wait.moved ? ", " + human_duration(wait.cpu_ns) + " of it" : "", cpu_text(input, wait.cpu),
       wait.moved ? "," : "", at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
-         (wait.ends ? "" : ", and it waits still");
+         (wait.ends ? "" : ", and it still waits");
 }
 
 std::string idle_wait_line(const WhyInput &input, const LongWait &wait) {

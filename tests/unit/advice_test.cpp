@@ -160,8 +160,8 @@ TEST(Advice, ALowPriorityOfTheWaitingThreadIsRaisedFirst) {
   facts.as_nice = 75 * kMs;
   facts.nice = 10;
   EXPECT_EQ(advice(facts),
-            "app waited 150.0 ms behind xz (7) with a low priority of its own (nice 10). Try to "
-            "raise that first (renice), or to move that program to other CPUs (taskset).");
+            "app (nice 10) waited 150.0 ms behind xz (7). Try to raise the priority of app first "
+            "(renice), or to move that program to other CPUs (taskset).");
   facts.as_nice--;
   EXPECT_EQ(advice(facts).find("nice 10"), std::string::npos) << "other threads waited longer";
 }

@@ -45,7 +45,7 @@ TEST_F(FormerNames, WakersHoldersAndLongWaitsHaveTheNameOfTheirTime) {
             "main (11) waited 20.00 ms for CPU 0 from 0.060000 s: woken by pool (22) (futex), "
             "meanwhile sleep (22) ran there for 15.00 ms, pool (22) for 5.000 ms\n"
             "sleep (22) waited 20.00 ms for CPU 0 from 0.080000 s: preempted by main (11), which "
-            "ran there, and it waits still\n"
+            "ran there, and it still waits\n"
             "pool (22) waited 10.00 ms for CPU 0 from 0.040000 s: preempted by main (11), which "
             "ran there\n");
 }

@@ -338,8 +338,8 @@ TEST_F(Sentences, TheAdviceDependsOnThePriorityOfTheWaitingThread) {
   behind_hog(trace, 130, FTRACE_OFFCPU_PREEMPTED);
   EXPECT_EQ(
       answer().advice,
-      "app (10) waited 80.00 ms behind hog (90) with a low priority of its own (nice 10). Try to "
-      "raise that first (renice), or to move that program to other CPUs (taskset).");
+      "app (10) (nice 10) waited 80.00 ms behind hog (90). Try to raise the priority of app (10) "
+      "first (renice), or to move that program to other CPUs (taskset).");
 }
 
 TEST_F(Sentences, ARealTimeThreadIsNotPreemptedByANormalOne) {
@@ -421,8 +421,8 @@ TEST_F(Sentences, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
   const Answer of = answer();
   EXPECT_EQ(of.sentences,
             "app (10) ran for 25 % of its life and waited 15 % for a CPU, nearly always behind "
-            "threads without a name. It spins in sched_yield: it gave its CPU up for another 60 %. "
-            "It was never blocked.");
+            "threads without a name. It spins in sched_yield: for 60 % of its life, it had yielded "
+            "and had nothing to do. It was never blocked.");
   EXPECT_EQ(of.advice,
             "app (10) waited 15.00 ms behind thread 90. Try to move that program to other CPUs "
             "(taskset).");

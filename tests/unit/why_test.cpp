@@ -31,7 +31,7 @@ TEST_F(Why, AWaitNamesTheWakerTheHolderAndIdleCpus) {
       "spinner (22) ran there, CPU 1 was idle for 3.000 ms of it");
   EXPECT_EQ(wait_line(input(), why.longest_waits[1]),
             "spinner (22) waited 3.000 ms for CPU 0 from 0.007000 s: preempted by worker (11), "
-            "which ran there, and it waits still");
+            "which ran there, and it still waits");
   EXPECT_EQ(
       block_line(input(), why.longest_blocks[0]),
       "main (33) was blocked 6.000 ms from 0.004000 s (call not known): nobody has woken it in "
@@ -220,10 +220,10 @@ TEST_F(Why, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
         << text;
     EXPECT_NE(text.find("\n  after it had quota or budget again"), text.npos) << text;
     EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
-              yields ? "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had yielded until "
-                       "its next period"
+              yields ? "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had yielded, and "
+                       "waited for its next period"
                      : "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had used up its "
-                       "budget, until its next period");
+                       "budget, and waited for its next period");
     const json waiting = thread(report(), 11)["waiting"];
     const json period = {{"holder_tid", nullptr},
                          {"holder", nullptr},
@@ -334,7 +334,7 @@ TEST_F(Why, ACutKeepsWhoIsToBlame) {
   EXPECT_EQ(all["threads"][0]["waiting"][0]["ns"], 200);
   EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
             "a (11) waited 200 ns for CPU 0 from 0.000001 s, and already before: woken by b (22) "
-            "(call not known), b (22) ran there, and it waits still");
+            "(call not known), b (22) ran there, and it still waits");
 }
 
 TEST_F(Why, WaitFromBeforeTheCutIsMarkedAndKeepsItsCause) {
