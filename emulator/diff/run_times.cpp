@@ -37,7 +37,7 @@ public:
   }
   void on_slice(const Slice &slice) override {
     if (is_waiting(slice.state) && slice.starts && slice.ends &&
-        wait_kind(slice.state, slice.reason) != WaitKind::throttling)
+        !is_throttled(wait_kind(slice.state, slice.reason)))
       waits_[slice.thread].add(slice.length());
   }
 

@@ -71,14 +71,15 @@ void over(ModelContext &ctx, const Event &event) {
 }
 
 /// Returns the place of the innermost function of the program on a stack, which `why` names, too.
-/// It is of the C library only if there is no other, or if frames may be missing before that.
+/// It is of the C library, OpenMP or MPI only if there is no other, or if frames may be missing
+/// before that.
 size_t innermost(const StackTable &table, std::span<const uint32_t> frames) {
   size_t library = frames.size();
   for (size_t n = 0; n < frames.size() && !table.frame(frames[n]).missing; n++) {
     const StackFrame &frame = table.frame(frames[n]);
     if (frame.kernel)
       continue;
-    if (frame.file == kNone || !is_c_library(table.file(frame.file).path))
+    if (frame.file == kNone || !is_runtime_library(table.file(frame.file).path))
       return n;
     library = std::min(library, n);
   }

@@ -85,7 +85,8 @@ void WhyPart::on_slice(const Slice &slice) {
     to.count++;
   } else if (is_waiting(slice.state)) {
     put_varint(to.bytes, 0);
-    put_varint(to.bytes, uint64_t(wait_kind(slice.state, slice.reason)));
+    const auto &[kind, idle] = explainer_.last_wait(slice.thread);
+    put_varint(to.bytes, uint64_t(kind));
     if (slice.then != ThreadState::Running && !moves.empty() && moves.back().cpu == 0)
       moves.push_back({slice.end, 0}); // not on the CPU of the slice that follows
     put_varint(to.bytes, moves.size());
@@ -93,7 +94,7 @@ void WhyPart::on_slice(const Slice &slice) {
       put_varint(to.bytes, std::max(move.time, slice.start) - slice.start);
       put_varint(to.bytes, move.cpu);
     }
-    for (const uint64_t ns : explainer_.last_idle(slice.thread).ns)
+    for (const uint64_t ns : idle.ns)
       put_varint(to.bytes, ns);
     to.count++;
   }
@@ -150,7 +151,7 @@ Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
 std::vector<WaitSum> sums_of(const Explanation &why) {
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> all;
   for (const WaitSum &sum : why.waits)
-    if (!is_throttled(sum.kind))
+    if (!is_throttled(sum.kind) && sum.kind != WaitKind::spin)
       all[{sum.thread, sum.holder.code()}] += sum.ns;
   std::vector<WaitSum> sums;
   for (const auto &[key, ns] : all)

@@ -35,9 +35,10 @@ public:
     for (const Line &line : threads)
       all.add(line.sum);
     if (all.found_waiting)
-      text_ += fmt::format("\nOf WOKEN, {}: threads that waited already when the trace began. "
-                           "Whether they were woken or preempted is not known.\n",
-                           human_duration(all.found_waiting));
+      text_ +=
+          fmt::format("\nOf WOKEN, {}: threads that waited already when their recording began. "
+                      "Whether they were woken or preempted is not known.\n",
+                      human_duration(all.found_waiting));
     if (all.idle_known)
       text_ += '\n' + idle_text(all.idle_known, all.idle);
     if (processes.size() > 1)

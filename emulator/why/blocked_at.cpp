@@ -14,21 +14,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// Libraries in which programs of OpenMP and MPI wait for their own threads and processes. The
-/// table has the starts of their names.
-constexpr std::array<std::string_view, 10> kRuntimes = {
-    "libgomp.", "libomp.",     "libiomp5.", "libmpi",  "libopen-pal",
-    "libprrte", "libopen-rte", "libpmix.",  "libucp.", "libucs."};
-
 /// Returns whether programs wait in this library, whatever they wait for.
 bool is_of_library(const StackTable &stacks, const StackFrame &frame) {
-  if (frame.file == kNone)
-    return false;
-  const std::string_view path = stacks.file(frame.file).path;
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return is_c_library(path) ||
-         std::any_of(kRuntimes.begin(), kRuntimes.end(),
-                     [&](std::string_view start) { return name.starts_with(start); });
+  return frame.file != kNone && is_runtime_library(stacks.file(frame.file).path);
 }
 
 bool is_of_scheduler(const StackFrame &frame) {

@@ -42,7 +42,7 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       preempted_(catalog.threads.size()), shares_(catalog.threads.size(), all_.range),
       open_(catalog.threads.size()), woken_(catalog.threads.size()),
       unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
-      last_idle_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
+      last_wait_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
   all_.classes.resize(catalog.threads.size());
   all_.nice.resize(catalog.threads.size());
@@ -128,7 +128,8 @@ void Explainer::on_event(const Event &event, const System &system) {
 void Explainer::note_class(const Event &event, const System &system) {
   const uint32_t found = (added_par2(event) & FTRACE_CLASS_MASK) >> FTRACE_CLASS_SHIFT;
   if (found && event.cpu != kNone)
-    all_.peer_classes[{system.cpus()[event.cpu].host, event.named().tid}] = ftrace_class(found);
+    all_.peer_classes[uint64_t(system.cpus()[event.cpu].host) << 32 | event.named().tid] =
+        ftrace_class(found);
 }
 
 /// Starts the first region: nothing of the process was recorded before.
@@ -239,7 +240,7 @@ void Explainer::on_cpu(const CpuSpan &span) {
     all_.dark += span.end - std::max(span.start, from_);
 }
 
-void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
+void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   holders_.settle(slice.thread, slice.end); // at the end of the range it goes on
   OpenWait &open = open_[slice.thread];
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
@@ -251,7 +252,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
                          : Culprit::of(slice.next).named_at(catalog_, slice.start);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
-  if (whole && !is_throttled(kind))
+  if (whole && !is_throttled(kind) && kind != WaitKind::spin)
     tail_.add(slice.length(), open);
   if (slice.starts && kind == WaitKind::wakeup) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
@@ -262,15 +263,16 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &idle) {
       wakes.late_max = std::max(wakes.late_max, slice.length());
     }
   }
-  if (kind == WaitKind::spin) {
+  if (kind == WaitKind::spin)
     all_.threads[slice.thread].spinning += slice.length();
-  } else if (idle.known) {
+  const IdleElsewhere idle = kind == WaitKind::spin ? IdleElsewhere() : found; // no CPU was wanted
+  if (idle.known) {
     all_.threads[slice.thread].idle_known += slice.length();
     all_.threads[slice.thread].idle_elsewhere += idle.ns;
     all_.threads[slice.thread].idle_forbidden += idle.forbidden_ns;
     all_.threads[slice.thread].idle.add(idle.causes);
   }
-  last_idle_[slice.thread] = idle.causes;
+  last_wait_[slice.thread] = {kind, idle.causes};
   const bool is_long = longest_waits_.wants(slice.length());
   const bool is_idle = idle_waits_.wants(idle.causes.total());
   const bool is_hit = hit_.takes(slice, false);

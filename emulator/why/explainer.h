@@ -53,8 +53,11 @@ public:
     return {woken_[thread].block, woken_[thread].waker};
   }
 
-  /// Returns how long CPUs were idle during the last wait of a thread, as last_block().
-  const IdleTimes &last_idle(uint32_t thread) const { return last_idle_[thread]; }
+  /// Returns what the last wait of a thread followed, and how long CPUs were idle during it, as
+  /// last_block().
+  const std::pair<WaitKind, IdleTimes> &last_wait(uint32_t thread) const {
+    return last_wait_[thread];
+  }
 
 private:
   struct Woken {
@@ -113,7 +116,7 @@ private:
   Longest longest_waits_{Explanation::kMostWaits}, longest_blocks_{Explanation::kMostLines};
   Longest idle_waits_{Explanation::kMostLines,
                       [](const LongWait &wait) { return wait.idle.causes.total(); }};
-  std::vector<IdleTimes> last_idle_; ///< by thread: of its last wait
+  std::vector<std::pair<WaitKind, IdleTimes>> last_wait_; ///< by thread
   TailWaits tail_;
   TriggerHit hit_;
 };

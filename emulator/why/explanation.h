@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,7 @@ struct ThreadTime {
   void add(const ThreadTime &other) {
     running += other.running;
     waiting += other.waiting;
+    spinning += other.spinning;
     blocked += other.blocked;
     unknown += other.unknown;
     latency_share += other.latency_share;
@@ -198,7 +200,7 @@ struct Explanation {
   std::vector<ftrace_class> classes = {};
   std::vector<int8_t> nice = {}; ///< its nice value then; 0 in other classes, or not known
   /// The same of threads that are not traced, by host and tid.
-  std::map<std::pair<uint32_t, uint32_t>, ftrace_class> peer_classes = {};
+  std::unordered_map<uint64_t, ftrace_class> peer_classes = {};
 };
 
 } // namespace ovnitrace

@@ -69,7 +69,7 @@ std::string tail_line(const WhyInput &input) {
   const TailSums &tail = input.why.tail;
   ByName all(input), slowest(input);
   for (const WaitSum &sum : input.why.held)
-    if (!is_throttled(sum.kind))
+    if (!is_throttled(sum.kind) && sum.kind != WaitKind::spin)
       all.add(sum.holder, input.catalog.threads[sum.thread].host, sum.ns);
   for (const TailSums::Holder &holder : tail.holders)
     slowest.add(holder.culprit, holder.host, holder.ns);

@@ -312,7 +312,7 @@ bool is_real_time(ftrace_class of) {
 ftrace_class class_of_holder(const Explanation &why, Culprit holder, uint32_t host) {
   if (holder.kind() == Culprit::Kind::thread)
     return why.classes[holder.number()];
-  const auto peer = why.peer_classes.find({host, holder.number()});
+  const auto peer = why.peer_classes.find(uint64_t(host) << 32 | holder.number());
   return peer == why.peer_classes.end() ? FTRACE_CLASS_UNKNOWN : peer->second;
 }
 
@@ -376,18 +376,19 @@ void add_priorities(AdviceFacts &facts, const Catalog &catalog, const Explanatio
 /// Returns the thread that ran for at least half of the time in which `thread` was preempted; kNone
 /// if no thread did, or if that is not known.
 uint32_t preemptor_of(uint32_t thread, const Explanation &why) {
-  uint64_t all = 0, most = 0;
-  uint32_t preemptor = kNone;
+  uint64_t all = 0;
+  std::map<uint32_t, uint64_t> by_thread; // whatever its name was
   for (const WaitSum &sum : why.waits) {
     if (sum.thread != thread || sum.kind != WaitKind::preemption)
       continue;
     all += sum.ns;
-    if (sum.holder.kind() == Culprit::Kind::thread && sum.ns > most) {
-      most = sum.ns;
-      preemptor = sum.holder.number();
-    }
+    if (sum.holder.kind() == Culprit::Kind::thread)
+      by_thread[sum.holder.number()] += sum.ns;
   }
-  return most * 2 >= all ? preemptor : kNone;
+  for (const auto &[preemptor, ns] : by_thread)
+    if (ns * 2 >= all)
+      return preemptor;
+  return kNone;
 }
 
 /// Adds who preempted the thread that others waited for, and whether priorities are to blame.

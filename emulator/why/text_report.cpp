@@ -123,7 +123,7 @@ std::string option_lines(const WhyInput &input) {
   std::string text;
   const bool no_power = lacks(input.info, "power"), some_cpus = chose_cpus(input.info);
   if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
-      is_long(sum.waiting, sum.running + sum.waiting))
+      is_long(sum.waiting - sum.spinning, sum.running + sum.waiting))
     text += fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.\n",
                         !no_power                    ? "all CPUs"
                         : some_cpus                  ? "all CPUs, with -a or --filter +power"
@@ -158,13 +158,15 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
 
 /// Returns a sum with the culprit that ended waits of the longest total time.
 const LockSum &longest_ender(const Lock &lock) {
-  std::map<uint64_t, uint64_t> ns; // by Culprit::code()
+  const auto key = [](const LockSum &sum) {
+    return std::pair(sum.waker.kind(), sum.waker.number());
+  };
+  std::map<std::pair<Culprit::Kind, uint32_t>, uint64_t> ns; // whatever its name was
   for (const LockSum *part : lock.parts)
-    ns[part->waker.code()] += part->ns;
-  return **std::max_element(lock.parts.begin(), lock.parts.end(),
-                            [&](const LockSum *a, const LockSum *b) {
-                              return ns[a->waker.code()] < ns[b->waker.code()];
-                            });
+    ns[key(*part)] += part->ns;
+  return **std::max_element(
+      lock.parts.begin(), lock.parts.end(),
+      [&](const LockSum *a, const LockSum *b) { return ns[key(*a)] < ns[key(*b)]; });
 }
 
 std::string lock_table(const WhyInput &input, const WhyOptions &options) {

@@ -111,6 +111,20 @@ TEST_F(Diff, AThreadThatSpinsIsNotBlocked) {
   EXPECT_EQ(runs.a[0].life[spins], 8 * kMs - 4000) << "without the first wait, and the runs";
 }
 
+TEST_F(Diff, TheTimeUntilTheNextPeriodIsNoWaitForACpu) {
+  for (const uint32_t reason : {FTRACE_OFFCPU_NEXT_PERIOD, FTRACE_OFFCPU_EXHAUSTED,
+                                FTRACE_OFFCPU_THROTTLED, FTRACE_OFFCPU_PREEMPTED}) {
+    add_a(trace([&](TraceBuilder &trace) {
+      auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+      cpu.at(1 * kMs).epilogue(1, 22, reason).at(9 * kMs).dispatch(1);
+      cpu.at(11 * kMs).end(1, 11).stop();
+    }));
+    EXPECT_EQ(runs.a.back().waits[runs.a.back().of].count(),
+              reason == FTRACE_OFFCPU_PREEMPTED ? 1u : 0u)
+        << reason;
+  }
+}
+
 TEST_F(Diff, TheFrequencyOfARunIsTheMeanOfAllCpus) {
   add_a(trace([](TraceBuilder &trace) {
     auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);

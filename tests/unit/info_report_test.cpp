@@ -48,9 +48,10 @@ TEST(InfoReport, SaysHowLongThreadsWaitedThatTheTraceFoundWaiting) {
   const TraceInfo info;
   const ReportInput input{dir.path(), info, source->catalog(), summary};
   const std::string text = text_report(input, {});
-  EXPECT_NE(text.find("\nOf WOKEN, 20.00 us: threads that waited already when the trace began. "
-                      "Whether they were woken or preempted is not known.\n"),
-            text.npos)
+  EXPECT_NE(
+      text.find("\nOf WOKEN, 20.00 us: threads that waited already when their recording began. "
+                "Whether they were woken or preempted is not known.\n"),
+      text.npos)
       << text;
   const auto json = nlohmann::json::parse(json_report(input, {}));
   for (const nlohmann::json &thread : json["threads"]) {

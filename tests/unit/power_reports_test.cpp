@@ -95,7 +95,7 @@ TEST_F(PowerReports, CountThrottlingApartFromPreemption) {
   cpu.at(500).epilogue(1, 22).at(550).dispatch(1);
   cpu.at(600).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(1000).stop();
   summarize_trace();
-  expect_line("budget, left:\nTHREAD        TIMES    TIME     MAX           AT\n"
+  expect_line("budget was left:\nTHREAD        TIMES    TIME     MAX           AT\n"
               "spinner (11)      2  700 ns  400 ns  0.000001000\n");
   const nlohmann::json &thread = json["threads"][0];
   EXPECT_EQ(thread["switches"]["throttled"], 2);

@@ -85,6 +85,13 @@ TEST_F(PageCauses, HaveTheFirstCpuOfAWaitThatStartsAtASnapshot) {
   EXPECT_EQ(waits(page(), 0), Texts{"unknown: 0 on 2, 40 on 1"});
 }
 
+TEST_F(PageCauses, TellSpinsFromYields) {
+  auto &cpu = trace.cpu(0).at(100).dispatch(1);
+  for (uint64_t at = 200; at < 500; at += 100)
+    cpu.at(at).epilogue(1, 22, FTRACE_OFFCPU_YIELDED).at(at + 50).dispatch(1);
+  EXPECT_EQ(waits(page(), 0), (Texts{"yield: 0 on 1", "spin: 0 on 1", "spin: 0 on 1"}));
+}
+
 TEST_F(PageCauses, HaveNoCpuForANewThreadThatWasNotSeenToGetOne) {
   trace.cpu(0).at(100).activate(1).at(300).blackout_start().at(450).blackout_end(1);
   trace.cpu(1).at(300).dispatch(1).at(400).sleep(1);
