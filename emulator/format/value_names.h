@@ -41,7 +41,7 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_DEAD, "dead", "Dead"},
     {FTRACE_OFFCPU_PARKED, "parked", "Parked"},
     {FTRACE_OFFCPU_IDLE, "idle", "Idle kernel thread"},
-    {FTRACE_OFFCPU_THROTTLED, "throttled", "Throttled: its cgroup has no CPU quota left"},
+    {FTRACE_OFFCPU_THROTTLED, "throttled", "Throttled: no CPU quota is left"},
     {FTRACE_OFFCPU_REFILLED, "refilled", "Was throttled: it has quota or budget again"},
     {FTRACE_OFFCPU_EXHAUSTED, "exhausted", "Until its next period: its budget was used up"},
     {FTRACE_OFFCPU_NEXT_PERIOD, "next_period", "Until its next period: it has yielded"},

@@ -66,7 +66,7 @@ std::string wait_name(const Catalog &catalog, WaitKind kind) {
   case WaitKind::spin:
     return "spins in sched_yield";
   case WaitKind::throttling:
-    return at_most("throttled", "its cgroup had no CPU quota left");
+    return at_most("throttled", "no CPU quota was left");
   case WaitKind::budget:
     return at_most("until its next period", "its budget was used up");
   case WaitKind::period:

@@ -167,7 +167,7 @@ private:
   }
   std::string holder(const WaitSum &sum) const {
     if (sum.kind == WaitKind::throttling)
-      return "because the cgroup had no CPU quota left";
+      return "because no CPU quota was left";
     if (is_throttled(sum.kind))
       return "until the next period (SCHED_DEADLINE)";
     switch (sum.holder.kind()) {

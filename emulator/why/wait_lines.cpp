@@ -45,7 +45,7 @@ std::string cause(const WhyInput &input, const LongWait &wait) {
   case WaitKind::spin:
     return "it spins in sched_yield";
   case WaitKind::throttling:
-    return "its cgroup had no CPU quota left";
+    return "no CPU quota was left";
   case WaitKind::budget:
     return "it had used up its budget, and waited for its next period";
   case WaitKind::period:

@@ -309,10 +309,9 @@ TEST_F(Sentences, AQuotaIsToBlameAndHasAnAdvice) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1);
   cpu.at(20 * kMs).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED).at(100 * kMs).dispatch(1);
   cpu.at(100 * kMs + 1).end(1, 10).stop();
-  EXPECT_EQ(
-      answer().sentences,
-      "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because the "
-      "cgroup had no CPU quota left. It was never blocked.");
+  EXPECT_EQ(answer().sentences,
+            "app (10) ran for 20 % of its life and waited 80 % for a CPU, nearly always because no "
+            "CPU quota was left. It was never blocked.");
   EXPECT_EQ(answer().advice, "Try a larger CPU quota: its cgroup had none left for 80.00 ms.");
 }
 

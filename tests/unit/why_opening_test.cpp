@@ -122,8 +122,8 @@ TEST_F(WhyOpening, AHitAfterARefillIsTheWholeWait) {
   cpu.at(100 * kMs).stop();
   explain_all();
   EXPECT_EQ(hit_line(input()),
-            "The trigger hit: worker (11) waited 60.00 ms for CPU 0 from 0.010000 s: its cgroup "
-            "had no CPU quota left, for 59.00 ms; then it waited 1.000 ms, hog (22) ran there.");
+            "The trigger hit: worker (11) waited 60.00 ms for CPU 0 from 0.010000 s: no CPU "
+            "quota was left, for 59.00 ms; then it waited 1.000 ms, hog (22) ran there.");
   const json hit = report()["hit"];
   EXPECT_EQ(hit["start_ns"], 10 * kMs);
   EXPECT_EQ(hit["ns"], 60 * kMs);

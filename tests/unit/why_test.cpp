@@ -190,15 +190,14 @@ TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
     EXPECT_EQ(a["waiting_ns"], 800);
     EXPECT_EQ(a["idle_elsewhere_ns"], sees ? json(300) : json()) << "of the wait after the refill";
     const std::string text = why_text(input());
-    EXPECT_EQ(text.find("throttled: its cgroup") != text.npos, sees) << text;
-    EXPECT_EQ(text.find("throttled, at most: its cgroup") != text.npos, !sees) << text;
+    EXPECT_EQ(text.find("throttled: no CPU quota") != text.npos, sees) << text;
+    EXPECT_EQ(text.find("throttled, at most: no CPU quota") != text.npos, !sees) << text;
     const LongWait &longest = why.longest_waits.at(0);
     EXPECT_EQ(wait_line(input(), longest),
               sees
                   ? "a (11) waited 500 ns for CPU 0 from 0.000000 s: it had quota or budget again, "
                     "hog (22) ran there, CPU 1 was idle for 300 ns of it"
-                  : "a (11) waited 800 ns for CPU 0 from 0.000000 s: its cgroup had no CPU quota "
-                    "left");
+                  : "a (11) waited 800 ns for CPU 0 from 0.000000 s: no CPU quota was left");
     EXPECT_EQ(why.wait_lengths[size_t(WaitKind::throttling)].max(), sees ? 300u : 800u);
   }
 }
