@@ -24,8 +24,8 @@ inline bool is_c_library(std::string_view path) {
   return name_starts(path, starts);
 }
 
-/// Returns whether programs wait in the file at `path`, whatever they wait for. It is the C library,
-/// or one in which programs of OpenMP and MPI wait for their own threads and processes.
+/// Returns whether programs wait in the file at `path`, whatever they wait for. It is the C
+/// library, or one in which programs of OpenMP and MPI wait for their own threads and processes.
 inline bool is_runtime_library(std::string_view path) {
   constexpr std::array<std::string_view, 10> starts = {
       "libgomp.", "libomp.",     "libiomp5.", "libmpi",  "libopen-pal",
