@@ -151,7 +151,7 @@ Json holder_json(const Catalog &catalog, Culprit holder, uint32_t thread) {
 std::vector<WaitSum> sums_of(const Explanation &why) {
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> all;
   for (const WaitSum &sum : why.waits)
-    if (!is_throttled(sum.kind) && sum.kind != WaitKind::spin)
+    if (wants_cpu(sum.kind))
       all[{sum.thread, sum.holder.code()}] += sum.ns;
   std::vector<WaitSum> sums;
   for (const auto &[key, ns] : all)

@@ -29,6 +29,10 @@ std::string short_name(const std::string &name) {
   return short_line(name, kMaxName);
 }
 
+std::string name_or_none(const std::string &name) {
+  return name.empty() ? "threads without a name" : short_name(name);
+}
+
 std::string thread_label(const ThreadInfo &thread) {
   return name_and_number(short_name(thread.name), "thread", thread.tid);
 }

@@ -26,6 +26,9 @@ std::string state_head(ThreadState state);
 /// Returns a name, shortened to fit a table.
 std::string short_name(const std::string &name);
 
+/// Returns the short name, or "threads without a name".
+std::string name_or_none(const std::string &name);
+
 /// Returns "name (tid)", or "thread tid" if there is no name. The name is shortened to fit a table.
 std::string thread_label(const ThreadInfo &thread);
 /// Does the same with the name that the thread had at `time`, ns.

@@ -17,15 +17,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint32_t kFirstNice = FTRACE_PRIO_BIAS + 100; // nice -20; lower ones are real time
-
-/// Returns the class of a thread with this priority, which is as in task_dispatch.
-ftrace_class class_of_priority(uint32_t priority) {
-  if (!priority)
-    return FTRACE_CLASS_UNKNOWN;
-  return priority < kFirstNice ? FTRACE_CLASS_REAL_TIME : FTRACE_CLASS_NORMAL;
-}
-
 bool is_seen(ThreadState state) {
   return state != ThreadState::Unknown && state != ThreadState::Dead;
 }
@@ -78,8 +69,10 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EVT_task_dispatch:
     if (event.thread != kNone) {
       const uint32_t priority = added_par2(event) & FTRACE_PRIO_MASK;
-      all_.classes[event.thread] = class_of_priority(priority);
-      all_.nice[event.thread] = int8_t(priority < kFirstNice ? 0 : priority - kFirstNice - 20);
+      const ftrace_class of = ftrace_class_of(priority);
+      all_.classes[event.thread] = of;
+      all_.nice[event.thread] =
+          int8_t(of == FTRACE_CLASS_NORMAL ? priority - FTRACE_PRIO_FIRST_NICE - 20 : 0);
     }
     return;
   case FTrace_EVT_task_epilogue:
@@ -252,7 +245,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
                          : Culprit::of(slice.next).named_at(catalog_, slice.start);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
-  if (whole && !is_throttled(kind) && kind != WaitKind::spin)
+  if (whole && wants_cpu(kind))
     tail_.add(slice.length(), open);
   if (slice.starts && kind == WaitKind::wakeup) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});

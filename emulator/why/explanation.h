@@ -102,6 +102,8 @@ struct ThreadTime {
 
   /// Returns the time of the thread, without the time outside regions and at the start gate.
   uint64_t life() const { return running + waiting + blocked + unknown; }
+  /// Returns the part of `waiting` that is lost: all but spins.
+  uint64_t lost() const { return waiting - spinning; }
   /// Returns whether the thread slept for at least 99.9 % of its life, as the helpers of a server
   /// do. Up to 1 % of the life may be unknown.
   bool hardly_ran() const {

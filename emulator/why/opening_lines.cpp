@@ -69,7 +69,7 @@ std::string tail_line(const WhyInput &input) {
   const TailSums &tail = input.why.tail;
   ByName all(input), slowest(input);
   for (const WaitSum &sum : input.why.held)
-    if (!is_throttled(sum.kind) && sum.kind != WaitKind::spin)
+    if (wants_cpu(sum.kind))
       all.add(sum.holder, input.catalog.threads[sum.thread].host, sum.ns);
   for (const TailSums::Holder &holder : tail.holders)
     slowest.add(holder.culprit, holder.host, holder.ns);
@@ -78,10 +78,8 @@ std::string tail_line(const WhyInput &input) {
     return "";
   std::string names;
   for (size_t n = 0; n < sums.size() && n < kMostNamed; n++)
-    names +=
-        fmt::format("{}{} for {}", n ? ", " : "",
-                    sums[n].first.empty() ? "threads without a name" : short_name(sums[n].first),
-                    human_duration(sums[n].second));
+    names += fmt::format("{}{} for {}", n ? ", " : "", name_or_none(sums[n].first),
+                         human_duration(sums[n].second));
   return fmt::format("The slowest {} of the waits ({}, {} or longer) were behind {}{}.",
                      human_percent(tail.count, tail.all), human_count(tail.count, "wait", "waits"),
                      human_duration(tail.shortest), names,

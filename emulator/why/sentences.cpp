@@ -3,9 +3,9 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
-#include "emulator/input/chosen_cpus.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
+#include "emulator/why/advice_facts.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
 #include "emulator/why/subject.h"
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace ovnitrace {
@@ -45,10 +44,6 @@ std::string how_often(uint64_t part, uint64_t whole) {
 /// Returns "; 25 % is not known", or nothing if that is 1 % or less.
 std::string not_known(uint64_t part, uint64_t whole) {
   return part > whole / 100 ? "; " + percent(part, whole) + " is not known" : "";
-}
-
-std::string name_or_none(const std::string &name) {
-  return name.empty() ? "threads without a name" : short_name(name);
 }
 
 /// Sums by text.
@@ -97,11 +92,7 @@ public:
       }
       counts_[thread] = 1;
       const ThreadTime &time = input.why.threads[thread];
-      sum_.running += time.running;
-      sum_.waiting += time.waiting;
-      sum_.spinning += time.spinning;
-      sum_.blocked += time.blocked;
-      sum_.unknown += time.unknown;
+      sum_.add(time);
       sum_.outside += time.outside;
     }
   }
@@ -125,9 +116,9 @@ private:
     if (const Part most = by_name.largest(); most.ns)
       text += fmt::format(", longest with {} ({})", most.text, percent(most.ns, all));
     text += not_known(input_.why.dark, all);
-    if (!lost())
+    if (!sum_.lost())
       return text + ". No thread waited for a CPU.";
-    return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(lost()),
+    return text + fmt::format(". Threads waited {} for a CPU, {}.", human_duration(sum_.lost()),
                               largest_text(holders()));
   }
 
@@ -137,15 +128,13 @@ private:
     std::string text = fmt::format("{}{} ran for {} of {} {} and ", subject_.name, subject_.count,
                                    percent(sum_.running, sum_.life()), its(),
                                    sum_.outside ? "time in the regions of --control" : "life");
-    if (!lost())
+    if (!sum_.lost())
       return text + "never waited for a CPU.";
-    const std::string share = percent(lost(), sum_.life());
+    const std::string share = percent(sum_.lost(), sum_.life());
     text += "waited " + share + " for a CPU";
     return share.starts_with("less") ? text + "." : text + ", " + largest_text(holders()) + ".";
   }
 
-  /// Returns how long threads waited for a CPU that they could use. One that spins needed none.
-  uint64_t lost() const { return sum_.waiting - sum_.spinning; }
   std::string spins() const {
     return sum_.spinning < sum_.life() / 100 || !sum_.spinning
                ? ""
@@ -299,154 +288,7 @@ std::string no_thread(const Catalog &catalog) {
              : "No region of --control started, so nothing was recorded: " + chains + ".";
 }
 
-struct Other {
-  Part part;
-  ftrace_class mostly = FTRACE_CLASS_UNKNOWN; ///< at least half of the time
-};
-
-bool is_real_time(ftrace_class of) {
-  return of == FTRACE_CLASS_REAL_TIME || of == FTRACE_CLASS_DEADLINE;
-}
-
-/// Returns the class of a thread, traced or not, as it last got a CPU.
-ftrace_class class_of_holder(const Explanation &why, Culprit holder, uint32_t host) {
-  if (holder.kind() == Culprit::Kind::thread)
-    return why.classes[holder.number()];
-  const auto peer = why.peer_classes.find(uint64_t(host) << 32 | holder.number());
-  return peer == why.peer_classes.end() ? FTRACE_CLASS_UNKNOWN : peer->second;
-}
-
-/// Returns the other program that had CPUs longest, by name.
-Other largest_other(const Catalog &catalog, const Explanation &why) {
-  Parts parts;
-  std::map<std::string, uint64_t> real_time, normal;
-  std::map<std::string, std::set<std::pair<uint32_t, uint32_t>>> tids; // host, tid
-  for (const WaitSum &sum : why.held) {
-    // No CPU would have helped, whatever ran there.
-    if (is_throttled(sum.kind) || sum.kind == WaitKind::spin)
-      continue;
-    const uint32_t host = catalog.threads[sum.thread].host;
-    const bool traced = sum.holder.kind() == Culprit::Kind::thread;
-    if (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced)
-      continue;
-    const std::string name = name_of(catalog, sum.holder, host);
-    parts.add(name, sum.ns);
-    const ftrace_class of = class_of_holder(why, sum.holder, host);
-    if (of != FTRACE_CLASS_UNKNOWN)
-      (of == FTRACE_CLASS_NORMAL ? normal : real_time)[name] += sum.ns;
-    tids[name].emplace(host,
-                       traced ? catalog.threads[sum.holder.number()].tid : sum.holder.number());
-  }
-  Part part = parts.largest();
-  const ftrace_class mostly = !part.ns                              ? FTRACE_CLASS_UNKNOWN
-                              : real_time[part.text] * 2 >= part.ns ? FTRACE_CLASS_REAL_TIME
-                              : normal[part.text] * 2 >= part.ns    ? FTRACE_CLASS_NORMAL
-                                                                    : FTRACE_CLASS_UNKNOWN;
-  part.text = tids[part.text].size() == 1 ? name_and_number(short_name(part.text), "thread",
-                                                            tids[part.text].begin()->second)
-                                          : name_or_none(part.text);
-  return {part, mostly};
-}
-
-/// Adds how long threads waited that the kernel puts before or behind the threads that ran.
-void add_priorities(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
-  std::map<int, uint64_t> by_nice;
-  for (const WaitSum &sum : why.waits) {
-    const bool real_time = is_real_time(why.classes[sum.thread]);
-    if (sum.kind == WaitKind::throttling)
-      facts.throttled_real_time += real_time ? sum.ns : 0;
-    const bool traced = sum.holder.kind() == Culprit::Kind::thread;
-    if (is_throttled(sum.kind) || sum.kind == WaitKind::spin ||
-        (traced ? why.shown[sum.holder.number()] : sum.holder.kind() != Culprit::Kind::untraced))
-      continue;
-    const ftrace_class holder = class_of_holder(why, sum.holder, catalog.threads[sum.thread].host);
-    if (real_time && holder == FTRACE_CLASS_NORMAL) {
-      facts.behind_lower += sum.ns;
-      facts.preempted_lower += sum.kind == WaitKind::wakeup ? 0 : sum.ns;
-    } else if (why.nice[sum.thread] > 0 && !is_real_time(holder)) {
-      facts.as_nice += sum.ns;
-      by_nice[why.nice[sum.thread]] += sum.ns;
-    }
-  }
-  for (const auto &[nice, ns] : by_nice)
-    if (!facts.nice || ns > by_nice[facts.nice])
-      facts.nice = nice;
-}
-
-/// Returns the thread that ran for at least half of the time in which `thread` was preempted; kNone
-/// if no thread did, or if that is not known.
-uint32_t preemptor_of(uint32_t thread, const Explanation &why) {
-  uint64_t all = 0;
-  std::map<uint32_t, uint64_t> by_thread; // whatever its name was
-  for (const WaitSum &sum : why.waits) {
-    if (sum.thread != thread || sum.kind != WaitKind::preemption)
-      continue;
-    all += sum.ns;
-    if (sum.holder.kind() == Culprit::Kind::thread)
-      by_thread[sum.holder.number()] += sum.ns;
-  }
-  for (const auto &[preemptor, ns] : by_thread)
-    if (ns * 2 >= all)
-      return preemptor;
-  return kNone;
-}
-
-/// Adds who preempted the thread that others waited for, and whether priorities are to blame.
-void add_preemptor(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
-  const uint32_t holder = why.preempted_wakers.most, preemptor = preemptor_of(holder, why);
-  if (preemptor == kNone)
-    return;
-  facts.preempted_by = thread_label(catalog.threads[preemptor]);
-  facts.inverts_priority =
-      is_real_time(why.classes[preemptor]) &&
-      std::any_of(why.blocks.begin(), why.blocks.end(), [&](const BlockSum &sum) {
-        return sum.waker.is_thread(holder) && is_real_time(why.classes[sum.thread]);
-      });
-}
-
 } // namespace
-
-AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
-                         const std::string &name) {
-  const Other other = largest_other(catalog, why);
-  AdviceFacts facts{.name = name,
-                    .length = why.recorded,
-                    .all_cpus = cpu_count(info, catalog),
-                    .behind_other = other.part.ns,
-                    .other = other.part.text,
-                    .other_class = other.mostly,
-                    .woken_by_threads = why.preempted_wakers.woken,
-                    .behind_preempted = why.preempted_wakers.blocked,
-                    .preempted_ns = why.preempted_wakers.most_preempted};
-  if (!chose_cpus(info))
-    facts.cpus = why.allowed_cpus ? std::min(why.allowed_cpus, facts.all_cpus) : facts.all_cpus;
-  add_priorities(facts, catalog, why);
-  if (why.preempted_wakers.most != kNone) {
-    facts.preempted = thread_label(catalog.threads[why.preempted_wakers.most]);
-    add_preemptor(facts, catalog, why);
-  }
-  facts.threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
-  facts.single_threaded = facts.threads > 1 && count_processes(catalog, why.shown) == facts.threads;
-  for (const ThreadTime &time : why.threads) {
-    facts.running += time.running;
-    facts.waiting += time.waiting - time.spinning;
-    facts.idle_forbidden += time.idle_forbidden;
-    facts.blocked += time.hardly_ran() ? 0 : time.blocked;
-  }
-  for (const BlockSum &sum : why.blocks)
-    if (sum.waker.kind() == Culprit::Kind::thread && why.shown[sum.waker.number()] &&
-        !why.threads[sum.thread].hardly_ran())
-      facts.woken_by_own += sum.ns;
-  for (const WaitSum &sum : why.held)
-    if (sum.kind == WaitKind::throttling)
-      facts.throttled += sum.ns;
-    else if (is_throttled(sum.kind)) // it wants no CPU before its next period
-      facts.waiting -= std::min(facts.waiting, sum.ns);
-    else if (sum.kind != WaitKind::spin && sum.holder.kind() == Culprit::Kind::thread &&
-             why.shown[sum.holder.number()])
-      facts.behind_own += sum.ns;
-  return facts;
-}
 
 Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
                  const std::string &command) {

@@ -5,7 +5,6 @@
 
 #include "emulator/input/trace_info.h"
 #include "emulator/summary/answer.h"
-#include "emulator/why/advice.h"
 #include "emulator/why/explanation.h"
 
 #include <string>
@@ -18,9 +17,5 @@ namespace ovnitrace {
 /// `command`: prints this explanation, for the advice.
 Answer answer_of(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
                  const std::string &command = "ovnitrace why");
-
-/// Returns the input of the rules of advice. `name`: of the program.
-AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Explanation &why,
-                         const std::string &name);
 
 } // namespace ovnitrace

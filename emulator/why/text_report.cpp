@@ -123,7 +123,7 @@ std::string option_lines(const WhyInput &input) {
   std::string text;
   const bool no_power = lacks(input.info, "power"), some_cpus = chose_cpus(input.info);
   if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
-      is_long(sum.waiting - sum.spinning, sum.running + sum.waiting))
+      is_long(sum.lost(), sum.running + sum.waiting))
     text += fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.\n",
                         !no_power                    ? "all CPUs"
                         : some_cpus                  ? "all CPUs, with -a or --filter +power"

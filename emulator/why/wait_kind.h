@@ -30,6 +30,11 @@ constexpr bool is_throttled(WaitKind kind) {
   return kind == WaitKind::throttling || kind == WaitKind::budget || kind == WaitKind::period;
 }
 
+/// Returns whether a CPU would have helped. A thread that spins has nothing to do.
+constexpr bool wants_cpu(WaitKind kind) {
+  return !is_throttled(kind) && kind != WaitKind::spin;
+}
+
 /// Returns the kind of a wait in `state`, never `spin`. `reason`: enum ftrace_offcpu_reason or
 /// kNotKnown.
 inline WaitKind wait_kind(ThreadState state, uint8_t reason) {

@@ -297,8 +297,18 @@ enum ftrace_wakeup_context {
 
 /* par2 of task_dispatch: 2 + the kernel's priority (-1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
  * -20..19) in the low byte; 0 when it is not known. */
-#define FTRACE_PRIO_MASK 0xffu
-#define FTRACE_PRIO_BIAS 2
+#define FTRACE_PRIO_MASK       0xffu
+#define FTRACE_PRIO_BIAS       2
+#define FTRACE_PRIO_FIRST_NICE (100 + FTRACE_PRIO_BIAS) /* nice -20 */
+
+/* Returns the class of a thread with this priority. */
+static inline enum ftrace_class ftrace_class_of(unsigned priority)
+{
+	return !priority			   ? FTRACE_CLASS_UNKNOWN
+	       : priority < FTRACE_PRIO_BIAS	   ? FTRACE_CLASS_DEADLINE
+	       : priority < FTRACE_PRIO_FIRST_NICE ? FTRACE_CLASS_REAL_TIME
+						   : FTRACE_CLASS_NORMAL;
+}
 
 /* par2 of FTrace_EXT_switch, which says what a task_sleep or a task_epilogue (by the reason) of the
  * thread and a task_dispatch of the next one would: the context of the next one in the low 16 bits,

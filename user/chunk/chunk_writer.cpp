@@ -30,11 +30,9 @@ uint32_t reason(uint64_t word) {
 /// Returns the tid of a thread that is not traced with its class, from the priority in a record.
 /// The idle task, tid 0, has no class.
 uint32_t with_class(uint32_t tid, uint64_t word) {
-  const auto priority = int(word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
-  const ftrace_class known = priority < FTRACE_PRIO_BIAS         ? FTRACE_CLASS_DEADLINE
-                             : priority < FTRACE_PRIO_BIAS + 100 ? FTRACE_CLASS_REAL_TIME
-                                                                 : FTRACE_CLASS_NORMAL;
-  return tid | uint32_t(tid && priority ? known : FTRACE_CLASS_UNKNOWN) << FTRACE_CLASS_SHIFT;
+  const auto priority = uint32_t(word >> SCHED_PRIO_SHIFT & FTRACE_PRIO_MASK);
+  return tid | uint32_t(tid ? ftrace_class_of(priority) : FTRACE_CLASS_UNKNOWN)
+                   << FTRACE_CLASS_SHIFT;
 }
 uint32_t with_reason(uint32_t tid, uint64_t word) {
   return tid | reason(word) << FTRACE_REASON_SHIFT;
