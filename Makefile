@@ -224,9 +224,10 @@ $(B)/pch/%.h.gch: $(B)/flags
 PCH_common := algorithm array fmt/format.h functional map memory optional string unordered_map vector
 PCH_json := nlohmann/json.hpp $(PCH_common)
 PCH_tests := gtest/gtest.h filesystem fstream set sstream $(PCH_common)
-# GCC 12 warns about its own std::string there (its bug 105651).
+# GCC 12 warns about its own std::string there (its bug 105651). A unit takes a tenth less time
+# where GCC collects no garbage of its own.
 PCH_FLAGS := -Winvalid-pch $(if $(BY_CLANG),,-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow \
-  -Wno-stringop-overread)
+  -Wno-stringop-overread --param ggc-min-heapsize=2000000)
 including = $(call objects,$(shell grep -lr '$(1)' emulator user --include=*.cpp))
 OBJECTS_tests := $(call objects,$(filter %.cpp,$(UNIT_SRC) $(E2E_SRC) $(BROWSER_SRC)))
 OBJECTS_json := $(call including,<nlohmann/json.hpp>) $(filter %.json.cpp.o,$(EMULATOR_OBJ) $(USER_OBJ))

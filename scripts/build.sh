@@ -9,12 +9,12 @@ make=${MAKE:-make}
 # A build from nothing compiles files together, which the Makefile explains at UNITS.
 [ -e build/obj ] || mkdir -p build/units
 
-# What each rule would print: a step each, a good second of a CPU on a common machine, or ten for a
+# What each rule would print: a step each, a good second of a CPU on a common machine, or six for a
 # unit.
 plan=$("$make" --no-print-directory -n "$@" | grep '^echo "  [A-Z]' || :)
 if [ -n "$plan" ]; then
   cpus=$(nproc) steps=$(wc -l <<<"$plan") units=$(grep -c build/units/ <<<"$plan" || :)
-  echo "build: $steps steps on $cpus CPUs, about $(((steps * 5 / 4 + units * 9) / cpus / 60 + 1)) min"
+  echo "build: $steps steps on $cpus CPUs, about $(((steps * 5 / 4 + units * 5) / cpus / 60 + 1)) min"
 fi
 
 jobs=

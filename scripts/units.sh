@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Joins C++ files to units of up to twenty, which read the headers and make the templates once.
+# Joins C++ files to units of up to 32, which read the headers and make the templates once.
 #   units.sh FILE…            prints a line for each unit: its files
 #   units.sh -w PREFIX FILE…  writes each unit that has changed, PREFIX-N.cpp, and prints the names
 #                             (a file that is alone keeps its own name)
@@ -29,16 +29,16 @@ write() {
   echo "$name"
 }
 
-awk -v most="${MOST:-20}" '
+awk -v most="${MOST:-32}" '
   FNR == 1 { files[++count] = FILENAME; hidden = 0; kind[count] = "" }
   /^#include <nlohmann\/json.hpp>/ { kind[count] = "json" }
   /^namespace \{/ { hidden = 1; next }
   /^\} \/\/ namespace$/ { hidden = 0 }
   { sub(/(^|[ \t])\/\/.*/, "") }
   {
-    if (hidden && /^[A-Za-z_]/ && !/^(TEST|INSTANTIATE|using namespace|template)/) {
+    if (hidden && /^[A-Za-z_]/ && !/^(TEST|INSTANTIATE|static_assert|using|template|enum [:{])/) {
       name = $0
-      if (name ~ /^(struct|class|enum|union) /) sub(/ *[:{;].*/, "", name)
+      if (name ~ /^(struct|class|enum|union) /) sub(/( final)? *[:{;].*/, "", name)
       sub(/ *[][({=;].*/, "", name)
       if (name !~ /::[A-Za-z_0-9]+$/) {
         sub(/.*[^A-Za-z_0-9]/, "", name)
@@ -64,7 +64,7 @@ awk -v most="${MOST:-20}" '
     for (i = 1; i <= count; i++) {
       tree = files[i]
       sub(/\/[^\/]*$/, "", tree)
-      if (tree !~ /^tests|cli$/) sub(/\/.*/, "", tree)
+      if (tree !~ /^tests|cli$/ || (kind[i] != "" && tree !~ /^tests/)) sub(/\/.*/, "", tree)
       tree = tree kind[i]
       for (u = 1; u <= units; u++) if (trees[u] == tree && sizes[u] < most && fits(i, u)) break
       if (u > units) { units = u; trees[u] = tree }

@@ -19,10 +19,10 @@ std::string brief(const std::string &what) {
 }
 
 /// The answer, as far as it is known.
-class Answer {
+class Completions {
 public:
   /// `word`: what is completed.
-  explicit Answer(std::string word) : word_(std::move(word)) {}
+  explicit Completions(std::string word) : word_(std::move(word)) {}
 
   /// Adds a candidate that starts as the word does.
   void add(const std::string &candidate, const std::string &what) {
@@ -50,14 +50,15 @@ bool takes_next_word(const CLI::Option *option) {
   return option && option->get_type_size() > 0 && option->get_expected_min() > 0;
 }
 
-void add_commands(const CLI::App &program, Answer &answer) {
+void add_commands(const CLI::App &program, Completions &answer) {
   for (const CLI::App *one : shown_commands(program))
     answer.add(one->get_name(), one->get_description());
 }
 
 /// Adds the names of options, "-o" only where nothing but a dash is there. Leaves out those that
 /// were given and can be given only once.
-void add_options(const CLI::App &command, const std::vector<std::string> &words, Answer &answer) {
+void add_options(const CLI::App &command, const std::vector<std::string> &words,
+                 Completions &answer) {
   for (const CLI::Option *option : command.get_options()) {
     if (!option->nonpositional() || option->get_group().empty())
       continue;
@@ -77,7 +78,7 @@ void add_options(const CLI::App &command, const std::vector<std::string> &words,
 /// Adds values of an option. `typed`: the part of the word that is one, behind `before`. The part
 /// before its last comma is kept, as is a sign.
 void add_values(const CLI::Option &option, const std::string &before, std::string typed,
-                const std::vector<std::string> &traces, Answer &answer) {
+                const std::vector<std::string> &traces, Completions &answer) {
   const ValueKind kind = value_kind(option);
   if (kind == ValueKind::file || kind == ValueKind::directory)
     return answer.names_follow(kind == ValueKind::file ? "files" : "directories");
@@ -104,7 +105,7 @@ std::vector<std::string> positionals(const CLI::App &command, const std::vector<
 }
 
 /// Adds the values that the positional argument after `given` others can have.
-void add_positional(const CLI::App &command, size_t given, Answer &answer) {
+void add_positional(const CLI::App &command, size_t given, Completions &answer) {
   const auto all =
       command.get_options([](const CLI::Option *one) { return one->get_positional(); });
   if (all.empty())
@@ -121,7 +122,7 @@ void add_positional(const CLI::App &command, size_t given, Answer &answer) {
 std::string completions(const CLI::App &program, const std::vector<std::string> &words,
                         std::span<const std::string_view> program_commands) {
   const std::string word = words.empty() ? "" : words.back();
-  Answer answer(word);
+  Completions answer(word);
   if (words.size() == 2 && words[0] == "help") {
     add_commands(program, answer);
     return answer.text();

@@ -20,7 +20,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct CompressArguments {
   std::vector<std::string> traces;
   int level = 1;
   bool decompress = false, quiet = false;
@@ -36,7 +36,7 @@ void report_done(const std::string &trace, const CompressResult &result, bool de
                decompress ? "" : "; for another level, decompress first (-d)");
 }
 
-int compress_command(const Arguments &arguments) {
+int compress_command(const CompressArguments &arguments) {
   Warnings warnings;
   for (const std::string &trace : arguments.traces) {
     const CompressResult result =
@@ -52,7 +52,7 @@ int compress_command(const Arguments &arguments) {
 } // namespace
 
 void add_compress(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CompressArguments>();
   const App command =
       add_unprivileged(app, "compress", "Compress the chunk files of a trace, or decompress them");
   command.add_option("TRACE", arguments->traces, "Trace directories").required();

@@ -21,7 +21,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::vector<std::string> inputs;
   std::string clock_offsets;
   bool quiet = false, force = false;
@@ -51,7 +51,7 @@ void choose_directory(const std::vector<std::string> &inputs, ConvertOptions &op
 }
 
 /// Cuts from the start of the region to its stop.
-void cut_region(const Arguments &arguments, Cut &cut) {
+void cut_region(const ConvertArguments &arguments, Cut &cut) {
   if (arguments.cut.has_times())
     throw UsageError("--region excludes --from and --to: the region is the part of the trace");
   NoDiagnostics reported_later; // by the conversion
@@ -66,7 +66,7 @@ void cut_region(const Arguments &arguments, Cut &cut) {
   cut.to = (region.stop ? region.stop : summary.to) - source->catalog().begin;
 }
 
-int convert_command(Arguments arguments) {
+int convert_command(ConvertArguments arguments) {
   ConvertOptions &options = arguments.options;
   check_section(arguments.path);
   check_is_no_stdout(options.directory, "a conversion is a directory of files: name it");
@@ -91,7 +91,7 @@ int convert_command(Arguments arguments) {
 } // namespace
 
 void add_convert(App app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   ConvertOptions &options = arguments->options;
   const App command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
   command

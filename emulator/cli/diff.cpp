@@ -30,7 +30,7 @@ namespace {
 constexpr int kExitGate = 4; ///< a gate has failed
 constexpr size_t kLines = 10;
 
-struct Arguments {
+struct DiffArguments {
   ComparedTraces traces; ///< without `b`, the second one of `a` is that of B
   RunQuery query;
   std::vector<std::string> gates;
@@ -39,7 +39,7 @@ struct Arguments {
   size_t top = kLines; ///< of a table
 };
 
-void write_folded(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter &out) {
+void write_folded(const DiffArguments &arguments, DiagnosticSink &sink, StdoutWriter &out) {
   const ComparedTraces &traces = arguments.traces;
   const Renames renames = renames_of(traces);
   FoldedDiff diff;
@@ -56,7 +56,7 @@ void write_folded(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
 }
 
 /// Writes the report. Returns whether all gates were passed.
-bool write_report(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter &out) {
+bool write_report(const DiffArguments &arguments, DiagnosticSink &sink, StdoutWriter &out) {
   std::vector<Gate> gates;
   for (const std::string &gate : arguments.gates)
     gates.push_back(parse_gate(gate));
@@ -74,7 +74,7 @@ bool write_report(const Arguments &arguments, DiagnosticSink &sink, StdoutWriter
                      [](const GateResult &result) { return result.passed; });
 }
 
-int diff(Arguments arguments) {
+int diff(DiffArguments arguments) {
   ComparedTraces &traces = arguments.traces;
   if (traces.b.empty() && traces.a.size() == 2) {
     traces.b = {traces.a.back()};
@@ -103,7 +103,7 @@ int diff(Arguments arguments) {
 } // namespace
 
 void add_diff(App app, const std::vector<std::string> &after) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<DiffArguments>();
   const App command = add_unprivileged(app, "diff", "Say what made one run slower than another");
   command.usage("ovnitrace diff [OPTIONS] A B\n"
                 "       ovnitrace diff [OPTIONS] A1 A2... -- B1 B2...");

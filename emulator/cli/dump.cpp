@@ -21,7 +21,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct DumpArguments {
   std::vector<std::string> paths;
   bool json = false;
   CutArguments cut;
@@ -34,7 +34,7 @@ bool stdout_is_file() {
   return fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-int dump(const Arguments &arguments) {
+int dump(const DumpArguments &arguments) {
   Warnings warnings;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
   const std::unique_ptr<EventSource> source =
@@ -58,7 +58,7 @@ int dump(const Arguments &arguments) {
 } // namespace
 
 void add_dump(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<DumpArguments>();
   const App command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
   command.add_option("TRACE", arguments->paths, kSeveralTraces).required();
   add_cut_options(command, arguments->cut);

@@ -20,7 +20,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct ExportCommand {
   std::string format; ///< empty: not given
   CutArguments cut;
   ExportArguments write; ///< without the cut
@@ -42,7 +42,7 @@ std::string format_words() {
 
 /// Takes a value of --to, which is given twice to export a part: a format, and the end of the part.
 /// No format looks like a time. Returns what is wrong with the value, or nothing.
-std::string take_to(const std::string &word, Arguments &arguments) {
+std::string take_to(const std::string &word, ExportCommand &arguments) {
   TraceTime time;
   const bool is_time = parse_trace_time(word, time);
   if (is_time && arguments.cut.to.kind == TraceTime::Kind::not_given)
@@ -82,7 +82,7 @@ void empty_export(const std::string &directory, const char *entries) {
     fs::remove_all(path);
 }
 
-int run_export(const Arguments &arguments) {
+int run_export(const ExportCommand &arguments) {
   if (arguments.format.empty() && find_format(arguments.write.inputs.front()))
     throw UsageError("--to FORMAT is required: write `ovnitrace export --to {}`",
                      arguments.write.inputs.front());
@@ -119,7 +119,7 @@ int run_export(const Arguments &arguments) {
 } // namespace
 
 void add_export(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExportCommand>();
   const App command =
       add_unprivileged(app, "export", "Write a trace in the format of another tool");
   command.usage("ovnitrace export --to FORMAT [OPTIONS] TRACE...");

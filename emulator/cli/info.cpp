@@ -27,7 +27,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct InfoArguments {
   std::vector<std::string> paths;
   bool json = false;
   CutArguments cut;
@@ -42,7 +42,7 @@ std::string counter_help() {
   return text;
 }
 
-int info(const Arguments &arguments) {
+int info(const InfoArguments &arguments) {
   Warnings warnings;
   const ProgressBar progress;
   const Cut cut = cut_of(arguments.cut, arguments.paths.front());
@@ -67,7 +67,7 @@ int info(const Arguments &arguments) {
 } // namespace
 
 void add_info(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InfoArguments>();
   const App command =
       add_unprivileged(app, "info", "Print how a trace was recorded, and sum up its threads");
   command.add_option("TRACE", arguments->paths, kSeveralTraces).required();

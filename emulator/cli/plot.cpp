@@ -34,7 +34,7 @@ namespace {
 
 constexpr size_t kMostRows = 1000;
 
-struct Arguments {
+struct PlotArguments {
   std::string trace, output;
   bool force = false;
   FigureOptions figure;
@@ -63,7 +63,7 @@ void write_svg(const std::string &path, const Figure &figure) {
   print("{}: {}", path, figure.subtitle);
 }
 
-int plot(Arguments arguments) {
+int plot(PlotArguments arguments) {
   check_ending(arguments.output, {".svg"},
                "a figure is SVG: give a name that ends in .svg; `rsvg-convert` or a browser makes "
                "other formats of it");
@@ -96,7 +96,7 @@ int plot(Arguments arguments) {
 } // namespace
 
 void add_plot(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<PlotArguments>();
   const App command =
       add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
   command.add_option("TRACE", arguments->trace, kOneTrace).required();

@@ -13,12 +13,12 @@
 namespace ovnitrace {
 
 void add_report(App app) {
-  struct Arguments {
+  struct ReportCommand {
     std::string trace;
     ReportArguments report;
     CutArguments cut;
   };
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ReportCommand>();
   ReportArguments &report = arguments->report;
   const App command =
       add_unprivileged(app, "report", "Write a trace as one HTML page, to be seen in a browser");

@@ -33,7 +33,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct WhyArguments {
   std::string trace;
   bool json = false;
   bool latency = false;
@@ -55,7 +55,7 @@ WhyBy by_word(const std::string &word) {
 }
 
 /// Returns only the tables of the path: the rest answers another question.
-std::string path_only(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
+std::string path_only(const WhyArguments &arguments, const TraceInfo &about, DiagnosticSink &sink) {
   const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
   return path_text(*path, source->catalog(), arguments.options.top.value_or(kPathLines),
@@ -74,7 +74,7 @@ std::string left_out_text(const Catalog &catalog, const Cut &given, const Cut &u
                 : "";
 }
 
-void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
+void write_all(const WhyArguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
                StdoutWriter &out) {
   const auto open = reopener(arguments.trace, sink, 0);
   std::unique_ptr<EventSource> source = open();
@@ -100,7 +100,7 @@ void write_all(const Arguments &arguments, const TraceInfo &about, DiagnosticSin
               left_out_text(catalog, arguments.cut, cut));
 }
 
-void write_slowest(const Arguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
+void write_slowest(const WhyArguments &arguments, const TraceInfo &about, DiagnosticSink &sink,
                    StdoutWriter &out) {
   const SlowestInput input = {.path = arguments.trace,
                               .info = about,
@@ -112,7 +112,7 @@ void write_slowest(const Arguments &arguments, const TraceInfo &about, Diagnosti
                            : with_headings(slowest_text(input)));
 }
 
-int why(Arguments arguments) {
+int why(WhyArguments arguments) {
   if (arguments.json && arguments.options.brief)
     throw UsageError("--brief does not go with --json: the JSON has the short answer as `answer`");
   if (arguments.path.wanted &&
@@ -142,7 +142,7 @@ int why(Arguments arguments) {
 } // namespace
 
 void add_why(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<WhyArguments>();
   const App command =
       add_unprivileged(app, "why", "Explain why threads did not run, and who is to blame");
   command.add_option("TRACE", arguments->trace, kOneTrace).required();

@@ -76,7 +76,7 @@ std::string duration(double ns) {
   return human_duration(uint64_t(std::llround(ns)));
 }
 
-void add(Table &table, Table::Row row, const Spread &spread) {
+void add_line(Table &table, Table::Row row, const Spread &spread) {
   row.insert(
       row.end(),
       {duration(spread.median), duration(spread.least), duration(spread.most),
@@ -84,7 +84,7 @@ void add(Table &table, Table::Row row, const Spread &spread) {
   table.add(std::move(row));
 }
 
-void add(Json &row, const Spread &spread) {
+void add_numbers(Json &row, const Spread &spread) {
   row["median_ns"] = spread.median;
   row["least_ns"] = spread.least;
   row["most_ns"] = spread.most;
@@ -96,12 +96,12 @@ void add(Json &row, const Spread &spread) {
 std::string repeat_text(const Runs &runs, const Names &names, size_t columns) {
   Table times({human_count(runs.size(), "RUN", "RUNS"), "MEDIAN", "LEAST", "MOST", "SPREAD"});
   for (const char *word : kQuantities)
-    add(times, {word}, spread_of(word, runs, names));
+    add_line(times, {word}, spread_of(word, runs, names));
   Table causes({"CRITICAL PATH", "CAUSE", "MEDIAN", "LEAST", "MOST", "SPREAD"}, 2);
   size_t lines = 0;
   for (const auto &[cause, spread] : causes_of(runs))
     if (spread.median > 0 && lines++ < kMostCauses)
-      add(causes, {names.group_text(cause.group), cause_text(cause, names)}, spread);
+      add_line(causes, {names.group_text(cause.group), cause_text(cause, names)}, spread);
   return times.text(columns) + "\n" + causes.text(columns);
 }
 
@@ -115,7 +115,7 @@ void write_repeat_json(const Runs &runs, const Names &names, const JsonStream::W
   Json times = Json::array();
   for (const char *word : kQuantities) {
     Json row = {{"quantity", word}};
-    add(row, spread_of(word, runs, names));
+    add_numbers(row, spread_of(word, runs, names));
     times.push_back(std::move(row));
   }
   out.member("quantities", times);
@@ -125,7 +125,7 @@ void write_repeat_json(const Runs &runs, const Names &names, const JsonStream::W
                 {"thread", names.group_text(cause.group)},
                 {"call", cause.call.empty() ? Json() : Json(cause.call)},
                 {"culprit", cause.culprit.empty() ? Json() : Json(names.text(cause.culprit))}};
-    add(row, spread);
+    add_numbers(row, spread);
     causes.push_back(std::move(row));
   }
   out.member("causes", causes);

@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxValues = 8 << 20;
+constexpr size_t kMostStackValues = 8 << 20;
 constexpr size_t kMostFramesOfOne = 4096; ///< of one stack, inlined ones included
 
 std::string file_name(const std::string &path) {
@@ -176,7 +176,7 @@ private:
   }
 
   bool has_room(const StackTable::Stack &stack) const {
-    return stack.count < kMostFramesOfOne && table_.indices_.size() < kMaxValues;
+    return stack.count < kMostFramesOfOne && table_.indices_.size() < kMostStackValues;
   }
 
   StackTable &table_;
@@ -206,7 +206,7 @@ StackTable StackTable::read(const std::string &directory, DiagnosticSink &sink) 
   const std::string name = directory + "/trace.json";
   const JsonFileBounds bounds = {
       kMaxDescriptionBytes,
-      kMaxValues,
+      kMostStackValues,
       {"processes", "threads", "peers", "command_lines", "topology", "per_cpu"}};
   std::string why;
   json json;

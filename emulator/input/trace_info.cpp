@@ -26,7 +26,7 @@ constexpr size_t kLongestCgroup = 4096;                        // bytes
 constexpr size_t kMostDevices = 64, kLongestDevice = 32;       // DISK_NAME_LEN
 /// The most values of a trace.json, without the lists of threads and processes, which no reader of
 /// events needs.
-constexpr size_t kMaxValues = 4 << 20;
+constexpr size_t kMostTraceValues = 4 << 20;
 
 nlohmann::json object_of(const nlohmann::json &json, const char *key) {
   const auto it = json.find(key);
@@ -244,7 +244,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   nlohmann::json json;
   if (!read_json_file(name,
                       {kMaxDescriptionBytes,
-                       kMaxValues,
+                       kMostTraceValues,
                        {"processes", "threads", "stack_files", "stack_frames", "stacks"}},
                       json, why)) {
     warn(why);

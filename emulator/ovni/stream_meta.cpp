@@ -25,7 +25,7 @@ constexpr size_t kValuesMax = 1u << 19;
 constexpr size_t kLabelMost = 511;  ///< bytes of a title or label that ovni takes
 constexpr int32_t kCpusMax = 65536; ///< larger than any host: a wrong number must not cost memory
 
-const json *find(const json &object, const char *key) {
+const json *find_member(const json &object, const char *key) {
   if (!object.is_object())
     return nullptr;
   const auto found = object.find(key);
@@ -63,7 +63,7 @@ std::optional<int32_t> ovni_number(const json *value) {
 }
 
 int32_t read_id(const json &ovni, const char *key, Problems &problems) {
-  const int32_t id = ovni_number(find(ovni, key)).value_or(0);
+  const int32_t id = ovni_number(find_member(ovni, key)).value_or(0);
   if (id < 1)
     problems.push_back(std::string("ovni.") + key + " is missing or no number from 1 on");
   return std::max(id, 0);
@@ -72,14 +72,14 @@ int32_t read_id(const json &ovni, const char *key, Problems &problems) {
 /// Checks the version of libovni, which streams name since metadata version 3.
 void check_library(const json &ovni, Problems &problems) {
   const json none = json::object();
-  const json *lib = find(ovni, "lib");
+  const json *lib = find_member(ovni, "lib");
   for (const char *key : {"version", "commit"})
-    if (const json *text = find(lib ? *lib : none, key); !text || !text->is_string())
+    if (const json *text = find_member(lib ? *lib : none, key); !text || !text->is_string())
       problems.push_back(std::string("ovni.lib.") + key + " is missing or no text");
 }
 
 void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
-  const json *list = find(ovni, "loom_cpus");
+  const json *list = find_member(ovni, "loom_cpus");
   if (!list)
     return; // in ovni, not every thread has them
   if (!list->is_array() || list->empty()) {
@@ -87,7 +87,8 @@ void read_cpus(const json &ovni, StreamMeta &meta, Problems &problems) {
     return;
   }
   for (const json &cpu : *list) {
-    const auto index = ovni_number(find(cpu, "index")), phyid = ovni_number(find(cpu, "phyid"));
+    const auto index = ovni_number(find_member(cpu, "index")),
+               phyid = ovni_number(find_member(cpu, "phyid"));
     if (cpu.is_object() && index && *index >= 0 && *index < kCpusMax && phyid && *phyid >= 0)
       meta.cpus.emplace_back(uint32_t(*index), uint32_t(*phyid));
     else
@@ -112,8 +113,8 @@ std::optional<std::pair<unsigned, unsigned>> version_of(std::string_view text) {
 
 void read_mark(const std::string &key, const json &value, StreamMeta &meta, Problems &problems) {
   const auto type = to_number<uint32_t>(key);
-  const json *title = find(value, "title");
-  const json *channel = find(value, "chan_type");
+  const json *title = find_member(value, "title");
+  const json *channel = find_member(value, "chan_type");
   if (!type || *type >= kMarkTypes || !title || !title->is_string()) {
     problems.push_back("ovni.mark has a type without a title or not from 0 to 99");
     return;
@@ -126,7 +127,7 @@ void read_mark(const std::string &key, const json &value, StreamMeta &meta, Prob
   if (title->get_ref<const std::string &>().size() > kLabelMost)
     problem(" has a title of more than 511 bytes");
   MarkType mark{*type, channel && *channel == "stack", read_text(*title), {}};
-  const json *labels = find(value, "labels");
+  const json *labels = find_member(value, "labels");
   if (labels && !labels->is_object())
     problem(" has labels that are no object");
   else if (labels)
@@ -155,7 +156,7 @@ void check_version(const Model &model, const std::string &want, Problems &proble
 }
 
 void read_require(const json &ovni, StreamMeta &meta, Problems &problems) {
-  const json *require = find(ovni, "require");
+  const json *require = find_member(ovni, "require");
   if (!require || !require->is_object()) {
     problems.push_back("ovni.require is missing");
     return;
@@ -168,13 +169,13 @@ void read_require(const json &ovni, StreamMeta &meta, Problems &problems) {
 }
 
 void read_own(const json &root, StreamMeta &meta) {
-  const json *own = find(root, "ovnitrace");
+  const json *own = find_member(root, "ovnitrace");
   if (!own)
     return;
-  if (const json *name = find(*own, "name"); name && name->is_string())
+  if (const json *name = find_member(*own, "name"); name && name->is_string())
     meta.name = printable_line(name->get<std::string>().substr(0, 64));
-  meta.parent = uint32_t(whole(find(*own, "parent"), 0, INT32_MAX).value_or(0));
-  meta.birth = uint64_t(whole(find(*own, "birth"), 0, INT64_MAX).value_or(0));
+  meta.parent = uint32_t(whole(find_member(*own, "parent"), 0, INT32_MAX).value_or(0));
+  meta.birth = uint64_t(whole(find_member(*own, "birth"), 0, INT64_MAX).value_or(0));
 }
 
 } // namespace
@@ -186,16 +187,16 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     problems.push_back(why.empty() ? "is no JSON object" : why);
     return std::nullopt;
   }
-  const bool known_version = ovni_number(find(root, "version")) == kMetadataVersion;
+  const bool known_version = ovni_number(find_member(root, "version")) == kMetadataVersion;
   if (!known_version)
     problems.push_back("metadata version is not " + std::to_string(kMetadataVersion) +
                        ": read as far as it is alike");
 
   StreamMeta meta;
   const json none = json::object();
-  const json *found = find(root, "ovni");
+  const json *found = find_member(root, "ovni");
   const json &ovni = found ? *found : none;
-  if (const json *part = find(ovni, "part"); part && part->is_string())
+  if (const json *part = find_member(ovni, "part"); part && part->is_string())
     meta.is_thread = *part == "thread";
   else
     problems.push_back("ovni.part is missing: read as that of a thread");
@@ -203,7 +204,7 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     return meta;
   meta.tid = read_id(ovni, "tid", problems);
   meta.pid = read_id(ovni, "pid", problems);
-  if (const json *loom = find(ovni, "loom"); loom && loom->is_string())
+  if (const json *loom = find_member(ovni, "loom"); loom && loom->is_string())
     meta.loom = read_text(*loom);
   else
     problems.push_back("ovni.loom is missing");
@@ -211,9 +212,9 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
     problems.push_back("ovni.loom has a '/' in it");
   if (known_version)
     check_library(ovni, problems);
-  if (whole(find(ovni, "finished"), 1, 1) != 1)
+  if (whole(find_member(ovni, "finished"), 1, 1) != 1)
     problems.push_back("ovni.finished is not 1: the thread did not end its stream");
-  if (const json *value = find(ovni, "rank")) {
+  if (const json *value = find_member(ovni, "rank")) {
     const auto rank = ovni_number(value);
     if (rank && *rank >= 0)
       meta.rank = rank;
@@ -221,21 +222,21 @@ std::optional<StreamMeta> parse_stream_meta(const std::string &text, Problems &p
       problems.push_back("ovni.rank is no number from 0 on");
   }
   if (meta.rank) {
-    meta.nranks = std::max(ovni_number(find(ovni, "nranks")).value_or(0), 0);
+    meta.nranks = std::max(ovni_number(find_member(ovni, "nranks")).value_or(0), 0);
     if (!*meta.nranks)
       problems.push_back("ovni.nranks is missing or no number from 1 on");
     else if (*meta.rank >= *meta.nranks)
       problems.push_back("ovni.rank is " + std::to_string(*meta.rank) + " of " +
                          std::to_string(*meta.nranks) + " ranks");
   }
-  if (const json *app = find(ovni, "app_id")) {
+  if (const json *app = find_member(ovni, "app_id")) {
     meta.app_id = std::max(ovni_number(app).value_or(0), 0);
     if (!*meta.app_id)
       problems.push_back("ovni.app_id is no number from 1 on");
   }
   read_require(ovni, meta, problems);
   read_cpus(ovni, meta, problems);
-  if (const json *marks = find(ovni, "mark"); marks && marks->is_object())
+  if (const json *marks = find_member(ovni, "mark"); marks && marks->is_object())
     for (const auto &[key, value] : marks->items())
       read_mark(key, value, meta, problems);
   read_own(root, meta);

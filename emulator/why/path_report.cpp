@@ -77,7 +77,7 @@ std::vector<PathSum> sum_up(CriticalPath &path, const Catalog &catalog) {
 }
 
 /// Returns the name that the thread of a segment had then.
-const std::string &name_of(const PathSegment &segment, const Catalog &catalog) {
+const std::string &name_of_segment(const PathSegment &segment, const Catalog &catalog) {
   return catalog.threads[segment.thread].name_at(segment.from);
 }
 
@@ -94,7 +94,7 @@ struct Line {
 /// Lines by what makes them one; added in the order of time.
 using Lines = std::map<std::vector<std::string>, Line>;
 
-void add(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t count) {
+void add_line(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_t count) {
   Line &line = lines[words];
   line.words = std::move(words);
   line.ns += ns;
@@ -106,13 +106,13 @@ class Groups {
 public:
   Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
     for (const PathSum &sum : sums) {
-      threads_[name_of(sum.like, catalog)].insert(sum.like.thread);
+      threads_[name_of_segment(sum.like, catalog)].insert(sum.like.thread);
       holders_[peer_name(sum.like, catalog)].insert(holder_text(sum.like, catalog));
     }
   }
   /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
   std::string thread(const PathSegment &like) const {
-    const std::string &name = name_of(like, catalog_);
+    const std::string &name = name_of_segment(like, catalog_);
     return label(name, threads_.at(name).size(), label_of(like, catalog_));
   }
 
@@ -186,7 +186,8 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
   for (const PathSum &sum : sums) {
     const std::string thread = by_name ? groups.thread(sum.like) : label_of(sum.like, catalog);
     const std::string cause = cause_and_call(sum.like, catalog);
-    add(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum.ns, sum.stretches);
+    add_line(causes, {short_line(thread, kThread), short_line(cause, kCause)}, sum.ns,
+             sum.stretches);
     if (sum.like.cause != Cause::waiting)
       continue;
     std::string holder = by_name ? groups.holder(sum.like) : holder_text(sum.like, catalog);
@@ -194,7 +195,7 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
       holder = "not known";
     if (is_untraced(sum.like.peer))
       holder += ", not traced";
-    add(holders, {short_line(holder, kCause)}, sum.ns, sum.count);
+    add_line(holders, {short_line(holder, kCause)}, sum.ns, sum.count);
   }
   std::string text = fmt::format("Critical path of {}: {}, from {} to {} of the trace\n\n",
                                  thread_label(catalog.threads[path.thread]), human_duration(length),
@@ -212,7 +213,7 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
   for (const PathSum &sum : sum_up(path, catalog)) {
     const PathSegment &like = sum.like;
     Json row = {{"tid", catalog.threads[like.thread].tid},
-                {"name", name_of(like, catalog)},
+                {"name", name_of_segment(like, catalog)},
                 {"cause", cause_text(like, catalog)},
                 {"ns", sum.ns},
                 {"count", sum.count}};

@@ -19,12 +19,12 @@ namespace {
 
 constexpr const char *kLoopback = "tcp://127.0.0.1";
 
-struct Arguments {
+struct CollectArguments {
   std::vector<std::string> listen = {kLoopback};
   CollectOptions options;
 };
 
-int run(const Arguments &arguments) {
+int run_collector(const CollectArguments &arguments) {
   CollectOptions options = arguments.options;
   check_is_no_stdout(options.directory, "traces are directories of files: name one for them");
   for (const std::string &text : arguments.listen)
@@ -40,7 +40,7 @@ int run(const Arguments &arguments) {
 } // namespace
 
 void add_collect(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CollectArguments>();
   CollectOptions &options = arguments->options;
   const App command =
       add_unprivileged(app, "collect", "Receive traces that other machines send with --send");
@@ -75,7 +75,7 @@ void add_collect(App app) {
       "  (umask 077; head -c 32 /dev/urandom | base64 > secret)    a key for both machines\n"
       "  ovnitrace collect --listen tcp://192.0.2.1:20000 --key secret -o traces\n"
       "  sudo ovnitrace --send tcp://192.0.2.1 --key secret -- ./app");
-  command.callback([arguments] { return run(*arguments); });
+  command.callback([arguments] { return run_collector(*arguments); });
 }
 
 } // namespace ovnitrace

@@ -158,12 +158,12 @@ void add_control(App app, const std::vector<std::string> &command) {
 }
 
 void add_ctl(App app) {
-  struct Arguments {
+  struct ControlArguments {
     std::string where, command;
     std::vector<std::string> words;
     bool json = false;
   };
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ControlArguments>();
   const App ctl = add_unprivileged(
       app, "ctl", "Control a running capture: print its status, mark, save, pause or stop it");
   std::string names, help;

@@ -37,7 +37,7 @@ namespace ovnitrace {
 
 namespace {
 
-struct Arguments {
+struct StatArguments {
   RecordArguments record;
   uint32_t repeat = 0; ///< 0: once, with a summary
   std::string against; ///< another command; empty: none
@@ -72,7 +72,7 @@ void check_output(const std::string &output, bool force) {
 }
 
 /// Prints the summary as the user, who owns the trace and the output.
-void print_summary(const std::string &directory, const Arguments &arguments) {
+void print_summary(const std::string &directory, const StatArguments &arguments) {
   Warnings warnings;
   const std::unique_ptr<EventSource> source = open_trace({{directory}}, warnings);
   NoDiagnostics reported_already;
@@ -112,7 +112,7 @@ std::string take_commands(Comparison &comparison) {
 }
 
 /// Compares the runs with those of the other command, if there are any, as the user.
-void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
+void print_runs(const ComparedRuns &runs, const StatArguments &arguments) {
   const size_t columns = columns_of(arguments.output);
   std::string text;
   const auto take = [&](std::string_view part) { text += part; };
@@ -137,7 +137,7 @@ void print_runs(const ComparedRuns &runs, const Arguments &arguments) {
 }
 
 /// Runs the commands alternately, and measures all runs at the end: only root can record.
-int stat_repeated(const Arguments &arguments) {
+int stat_repeated(const StatArguments &arguments) {
   RecordOptions options = checked(arguments.record);
   if (options.command.empty())
     throw UsageError("-r repeats a program: name it after --");
@@ -171,7 +171,7 @@ int stat_repeated(const Arguments &arguments) {
   return status;
 }
 
-int stat(const Arguments &arguments) {
+int stat(const StatArguments &arguments) {
   if (arguments.repeat)
     return stat_repeated(arguments);
   RecordOptions options = checked(arguments.record);
@@ -200,7 +200,7 @@ int stat(const Arguments &arguments) {
 } // namespace
 
 void add_stat(App app, const std::vector<std::string> &command) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StatArguments>();
   arguments->record.options.command = command;
   const App stat_app = app.add_subcommand("stat", "Run a program and print only a summary");
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"

@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint64_t kShortestInterval = 100'000'000, kLongestInterval = 60'000'000'000; // ns
 
-struct Arguments {
+struct TopArguments {
   RecordArguments record;
   TopView view;
   uint64_t interval = 1'000'000'000; ///< ns
@@ -60,7 +60,7 @@ Endpoint metrics_address(const std::string &text) {
   }
 }
 
-std::unique_ptr<LiveView> make_view(const Arguments &arguments) {
+std::unique_ptr<LiveView> make_view(const TopArguments &arguments) {
   if (!arguments.metrics.empty()) {
     UniqueFd socket = listen_on(metrics_address(arguments.metrics));
     print("metrics for Prometheus are at http://{}/metrics", local_text(socket.get()));
@@ -72,7 +72,7 @@ std::unique_ptr<LiveView> make_view(const Arguments &arguments) {
   return std::make_unique<TopScreen>(arguments.view);
 }
 
-int top(Arguments arguments) {
+int top(TopArguments arguments) {
   if (arguments.json && !arguments.batch)
     throw UsageError("--json needs --batch N");
   if (arguments.batch && !arguments.metrics.empty())
@@ -112,7 +112,7 @@ int top(Arguments arguments) {
 } // namespace
 
 void add_top(App app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TopArguments>();
   arguments->record.buffer = "last:8M";
   const App command = app.add_subcommand("top", "Show what the threads do now, as top(1) does");
   command.usage("ovnitrace top [OPTIONS] [-a|-p PID]");

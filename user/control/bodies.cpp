@@ -13,7 +13,6 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr size_t kMostBodies = 4 << 20;
-constexpr size_t kLongest = 15; // bytes of an instruction
 
 /// Reads values from bytes, in order. After a read past the end, all values are 0.
 class Bytes {
@@ -151,7 +150,7 @@ std::optional<uint64_t> instruction_at(const Image &image, uint64_t address) {
     if (address < part.address || address - part.address >= part.bytes.size())
       continue;
     for (uint64_t at = known_start(image, part, address); at <= address;) {
-      const unsigned length = instruction_length(image.bytes_at(at, kLongest));
+      const unsigned length = instruction_length(image.bytes_at(at, kLongestInstruction));
       if (!length)
         return {};
       if (address < at + length)

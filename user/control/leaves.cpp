@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/control/leaves.h"
 
+#include "user/control/scan.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +22,6 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr size_t kMostInstructions = 1 << 20; // of one function
-constexpr size_t kLongest = 15;               // bytes of an instruction
 
 /// What an instruction does to the flow of control.
 enum class Flow : uint8_t {
@@ -283,7 +284,8 @@ void Walk::follow(uint64_t jump, const Step &step) {
   const bool named = other != functions_.begin() &&
                      (std::prev(other)->first == step.target ||
                       step.target - std::prev(other)->first < std::prev(other)->second);
-  if (named || (step.flow == Flow::jumps && is_stub(image_.bytes_at(step.target, kLongest))))
+  if (named ||
+      (step.flow == Flow::jumps && is_stub(image_.bytes_at(step.target, kLongestInstruction))))
     at_.insert(step.flow == Flow::jumps ? jump : step.target);
   else
     left_.push_back({step.target, 0});
@@ -297,7 +299,7 @@ bool Walk::walk(const Part &part) {
   Decoder decoder;
   Flow last = Flow::next;
   for (uint64_t at = part.start; !part.end || at < part.end;) {
-    const Step step = decoder.step(image_.bytes_at(at, kLongest), at);
+    const Step step = decoder.step(image_.bytes_at(at, kLongestInstruction), at);
     if (!step.length || instructions_++ > kMostInstructions)
       return refuse(at, step.length ? "it is too long" : "there is no instruction");
     if (step.flow == Flow::unclear)

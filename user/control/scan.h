@@ -6,6 +6,7 @@
 #include "user/control/image.h"
 #include "user/control/plan.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ namespace ovnitrace::control {
 /// Returns why the kernel cannot put a probe on the instruction that starts with these bytes, in
 /// words; empty: it can.
 std::string why_no_probe(std::string_view bytes);
+
+/// The bytes of the longest instruction of x86.
+constexpr size_t kLongestInstruction = 15;
 
 /// Returns the length in bytes of the instruction that `bytes` start with; 0: there is no
 /// instruction.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char *kEnded = "error\nthe capture has ended\n";
 
-std::string json_of(const CaptureStatus &status, const std::string &regions) {
+std::string status_json(const CaptureStatus &status, const std::string &regions) {
   nlohmann::ordered_json json = {{"schema", 1},
                                  {"state", status.paused ? "paused" : "recording"},
                                  {"elapsed_ns", status.elapsed},
@@ -35,7 +35,7 @@ std::string json_of(const CaptureStatus &status, const std::string &regions) {
   return json.dump() + "\n";
 }
 
-std::string text_of(const CaptureStatus &status) {
+std::string status_text(const CaptureStatus &status) {
   return fmt::format("{} for {}: {}, {} lost, {}, fullest ring {:.1f} %, {}\n",
                      status.paused ? "paused; started" : "recording",
                      human_duration(status.elapsed), human_count(status.events, "event", "events"),
@@ -111,7 +111,7 @@ std::string Recording::answer(const std::string &line) {
     return kEnded;
   if (command == "status") {
     const CaptureStatus now = status();
-    return "ok\n" + (argument == "--json" ? json_of(now, regions) : text_of(now) + regions);
+    return "ok\n" + (argument == "--json" ? status_json(now, regions) : status_text(now) + regions);
   }
   if (command == "pause" || command == "resume") {
     const bool on = command == "pause";
