@@ -67,9 +67,10 @@ void woken(ModelContext &ctx, const Event &event) {
   ctx.set(kNext, event.thread, 0);
 }
 
-/// Shows that a throttled thread waits for a CPU from now on.
+/// Shows that a throttled thread waits for a CPU from now on. Another thread was waiting before.
 void refilled(ModelContext &ctx, const Event &event) {
-  if (ctx.system.threads()[event.thread].state == ThreadState::Cooling)
+  const int64_t shown = ctx.value(kReason, event.thread);
+  if (shown > 0 && ftrace_offcpu_is_throttled(uint32_t(shown - 1)))
     ctx.set(kReason, event.thread, FTRACE_OFFCPU_REFILLED + 1);
 }
 

@@ -36,11 +36,13 @@ void IdleWatch::on_event(const Event &event, const System &system) {
   const Thread &thread = system.threads()[event.thread];
   if (event.kind == FTrace_EVT_task_end)
     end(event.thread);
-  else if (event.kind == FTrace_EVT_task_epilogue)
+  else if (event.kind == FTrace_EVT_task_epilogue) {
+    threads_[event.thread].may_run = !ftrace_offcpu_is_throttled(event.reason());
     start_wait(event.thread, thread, event.cpu);
-  else if (event.kind == FTrace_EXT_refill && thread.state == ThreadState::Cooling)
-    start_wait(event.thread, thread, thread.cpu);
-  else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
+  } else if (event.kind == FTrace_EXT_refill && thread.state == ThreadState::Cooling) {
+    if (!std::exchange(threads_[event.thread].may_run, true))
+      start_wait(event.thread, thread, thread.cpu);
+  } else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
     start_wait(event.thread, thread, thread.cpu);
   else if (event.kind == FTrace_EXT_migrate)
     move_wait(event.thread, system.find_cpu(thread.host, event.par2));

@@ -96,6 +96,7 @@ private:
   struct Affinity {
     uint32_t host = 0;
     uint32_t mask = kNone; ///< index into masks_, kNone: not known
+    bool may_run = false;  ///< was not throttled when it last left a CPU, or has quota again
     Wait wait;
   };
   struct Cpu {

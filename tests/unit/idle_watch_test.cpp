@@ -192,6 +192,15 @@ TEST_F(IdleWatchTest, SaysNothingOfThrottledThreads) {
   EXPECT_EQ(waits(300), Texts{"11 100-200 unknown"});
 }
 
+/// Its quota was raised meanwhile, for example.
+TEST_F(IdleWatchTest, ARefillDoesNotStartTheWaitOfAPreemptedThreadAnew) {
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13, FTRACE_OFFCPU_PREEMPTED).dispatch(3);
+  at(0, 150).record(FTrace_EXT_refill, 1).at(1200).epilogue(3, 11).dispatch(1);
+  EXPECT_EQ(waits(300), (Texts{"13 100-200 unknown", "11 100-200 100 ns, 100 ns on 1"}));
+}
+
 TEST_F(IdleWatchTest, ReadsAMaskOfSeveralWords) {
   trace.cpu(30).at(1000).start().id(2, 12, 12, "t").at(1010).dispatch(2).at(1020).sleep(2);
   may_use(1, 0, 0b001);

@@ -28,6 +28,18 @@ TEST(KernelModel, ReportsEveryReasonPlusOneUntilTheThreadIsDispatched) {
   }
 }
 
+TEST(KernelModel, ARefillChangesTheReasonOfAThrottledThreadOnly) {
+  for (const bool throttled : {true, false}) {
+    const uint32_t reason = throttled ? FTRACE_OFFCPU_THROTTLED : FTRACE_OFFCPU_PREEMPTED;
+    ReplayRig rig;
+    rig.at(1).dispatch(0).at(2).epilogue(0, 0, off(reason, 101));
+    rig.at(3).ftrace(FTrace_EXT_refill, 0).at(4).dispatch(0).flush();
+    const Timeline refilled = {{2, reason + 1}, {3, FTRACE_OFFCPU_REFILLED + 1}, {4, 0}};
+    const Timeline as_before = {{2, reason + 1}, {4, 0}};
+    EXPECT_EQ(rig.threads.timeline(0, 200), throttled ? refilled : as_before);
+  }
+}
+
 TEST(KernelModel, ReportsWhyAThreadSleepsUntilItIsWoken) {
   for (uint32_t reason :
        {FTRACE_OFFCPU_SLEEP, FTRACE_OFFCPU_DISK, FTRACE_OFFCPU_STOPPED, FTRACE_OFFCPU_TRACED,
