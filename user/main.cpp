@@ -51,7 +51,7 @@ it:
   sudo -E ovnitrace -- ./app                keep what the rules of sudo allow
   sudo env "PATH=$PATH" ovnitrace -- app
   sudo ovnitrace -- env OMP_NUM_THREADS=1 "LD_LIBRARY_PATH=$LD_LIBRARY_PATH" ./app
-or give ovnitrace file capabilities, and run it without sudo (docs/usage.md).)";
+Or do not use sudo: give ovnitrace file capabilities (docs/usage.md).)";
 
 } // namespace
 
@@ -62,10 +62,9 @@ int main(int argc, char **argv) {
   ovnitrace::set_debug_log(log && std::strcmp(log, "debug") == 0);
   std::vector<std::string> command = ovnitrace::take_after_dashes(argc, argv);
   const ovnitrace::RootApp app(
-      "What the Linux scheduler did to your threads, as a Paraver timeline.\n"
-      "Records with eBPF each time a thread runs, waits, blocks or is woken. Then writes the "
-      "files\n"
-      "for Paraver.\n",
+      "Show what the Linux scheduler did to your threads, as a Paraver timeline.\n"
+      "With eBPF, ovnitrace records each time a thread runs, waits, blocks or is woken. Then it\n"
+      "writes the files for Paraver.\n",
       "ovnitrace");
   app.add_version("ovnitrace " OVNITRACE_VERSION);
   app.usage();

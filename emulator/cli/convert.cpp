@@ -109,9 +109,9 @@ void add_convert(App app) {
   add_force(command, arguments->force);
   command.add_flag("--gzip", options.gzip, "Write thread.prv.gz and cpu.prv.gz");
   command.add_flag("--lint", options.lint,
-                   "List all impossible events, and values that were pushed and never popped. Exit "
-                   "status: 1 if it lists any; otherwise 3 if the trace has events of models that "
-                   "it cannot check");
+                   "List all impossible events, and values that were pushed to a channel and never "
+                   "popped (docs/models.md). Exit status: 1 if it lists any; otherwise 3 if the "
+                   "trace has events of models that it cannot check");
   command
       .add_option("--model", options.model_files,
                   "Also show user events as timelines that this file defines (docs/models.md)")

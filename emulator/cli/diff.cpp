@@ -110,15 +110,17 @@ void add_diff(App app, const std::vector<std::string> &after) {
   command
       .add_option(
           "TRACE", arguments->traces.a,
-          "Trace directories or FTrace files: A and B, or the runs of A (those of B follow --)")
+          "Trace directories or files of the S.Ha.R.K. tracer: A and B, or the runs of A (those of "
+          "B follow --)")
       .required();
   command
       .add_option("--section", arguments->query.section,
                   "Compare the longest section of this number (docs/user-events.md)")
       .type_name("NUMBER");
-  add_cut_list(command, kComm, "NAME", kTraceComms, arguments->query.comms,
-               "Compare only threads with this name, as 'worker-*'. The critical path is that of "
-               "the main thread if it has this name, otherwise of the thread that ran longest");
+  add_cut_list(
+      command, kComm, "NAME", kTraceComms, arguments->query.comms,
+      "Compare only threads with this name, such as 'worker-*'. The critical path is that of "
+      "the main thread if it has this name, otherwise of the thread that ran longest");
   add_match(command, arguments->traces.matches);
   command
       .add_option("--gate", arguments->gates,

@@ -59,7 +59,8 @@ int dump(const DumpArguments &arguments) {
 
 void add_dump(App app) {
   const auto arguments = std::make_shared<DumpArguments>();
-  const App command = add_unprivileged(app, "dump", "Print the events of a trace, one a line");
+  const App command =
+      add_unprivileged(app, "dump", "Print the events of a trace, one on each line");
   command.add_option("TRACE", arguments->paths, kSeveralTraces).required();
   add_cut_options(command, arguments->cut);
   add_terminal_options(command);
@@ -75,8 +76,8 @@ A line has four columns and the details, separated by blanks. No column contains
            ran on the CPU
   details  key=value, as many as the event has, separated by blanks
 
-'-' means not known. --pid, --tid and --comm remove EXT_holder, which says who held a CPU. They keep
-other events that are not about a thread. --json prints names unchanged.
+'-' means not known. --pid, --tid and --comm remove EXT_holder, which says which thread held a CPU.
+These options keep other events that are not about a thread. --json prints names unchanged.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still printed.
 

@@ -131,7 +131,7 @@ void add_export(App app) {
   command
       .add_option_function<std::vector<std::string>>(
           kTo, set,
-          "The format, one of those below. Given twice, --to also says where the part of the "
+          "The format, one of those below. Give --to a second time to say where the part of the "
           "trace ends, as in --to sqlite --from 1.5s --to 2s")
       .type_name("FORMAT")
       .values(format_words())

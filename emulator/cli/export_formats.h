@@ -50,7 +50,7 @@ inline constexpr ExportFormat kExportFormats[] = {
     {"csv", "the same tables as CSV files", ".csv", export_csv, true, false, "@(*.csv|views.sql)"},
     {"perfetto", "for ui.perfetto.dev and trace_processor", ".pftrace", export_perfetto, true,
      true},
-    {"folded", "stacks of blocked threads and their times, for flame graphs", ".folded",
+    {"folded", "stacks of blocked and waiting threads and their times, for flame graphs", ".folded",
      export_folded, true, false},
     {"pprof", "the same times with their causes, for go tool pprof", ".pb.gz", export_pprof, true,
      false},

@@ -69,7 +69,7 @@ int info(const InfoArguments &arguments) {
 void add_info(App app) {
   const auto arguments = std::make_shared<InfoArguments>();
   const App command =
-      add_unprivileged(app, "info", "Print how a trace was recorded, and sum up its threads");
+      add_unprivileged(app, "info", "Print how a trace was recorded, and what its threads did");
   command.add_option("TRACE", arguments->paths, kSeveralTraces).required();
   add_cut_options(command, arguments->cut);
   command
@@ -89,11 +89,11 @@ void add_info(App app) {
   add_terminal_options(command);
   command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
   command.footer(fmt::format(R"(
-The table of threads shows, for each thread:
+The first tables show, for each thread:
 
-  RUNNING to UNKNOWN  its time in each state. UNKNOWN: the trace does not say what the thread did,
-                      before its first event or after events were lost
-  %                   RUNNING as a share of the thread's life within the part of the trace shown
+  RUNNING to UNKNOWN  its time in each state, in the first table. UNKNOWN: the trace does not say
+                      what the thread did, before its first event or after events were lost
+  %                   RUNNING as a share of the thread's life between --from and --to
 {}  p50, p99, MAX       how long it waited for a CPU after a wakeup. p50 and p99 are within 1/64 of
                       the true value, MAX is exact
   AT                  when its longest wait ended, in seconds from the start of the trace
@@ -101,7 +101,7 @@ The table of threads shows, for each thread:
 More tables show these times by process and by name. Others show the CPUs, which thread preempted
 which, which woke which, and what else was recorded. docs/info.md explains all tables.
 
-The exit status is 1 if a part of the trace is damaged. The rest is still summed up.
+The exit status is 1 if a part of the trace is damaged. The rest is still printed.
 
 Examples:
   ovnitrace info app-20250101-120000

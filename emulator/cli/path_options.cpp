@@ -25,17 +25,17 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
   };
   command
       .add_flag("--critical-path", arguments.text,
-                what + ": on which thread the result depended at each moment. It goes back from "
-                       "the end of thread TID (default: the program's main thread)")
+                what + ". It says on which thread the result depended at each moment. The path "
+                       "is followed back from the end of thread TID (default: the program's main "
+                       "thread)")
       .each(set)
       .type_name("[=TID]")
       .values(kTraceTids)
       .group(kGroup);
   command
-      .add_option(
-          "--section", arguments.query.section,
-          "With --critical-path: the path of the longest section that the program has marked with "
-          "this number (docs/user-events.md)")
+      .add_option("--section", arguments.query.section,
+                  "A number with which the program has marked sections (docs/user-events.md). With "
+                  "--critical-path: the path of the longest of these sections")
       .type_name("NUMBER")
       .group(kGroup)
       .default_if([&arguments] { return arguments.wanted; });

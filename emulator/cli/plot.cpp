@@ -97,8 +97,8 @@ int plot(PlotArguments arguments) {
 
 void add_plot(App app) {
   const auto arguments = std::make_shared<PlotArguments>();
-  const App command =
-      add_unprivileged(app, "plot", "Draw the timeline as a figure, or in the terminal");
+  const App command = add_unprivileged(
+      app, "plot", "Draw the timeline as an SVG figure, or as text in the terminal");
   command.add_option("TRACE", arguments->trace, kOneTrace).required();
   command
       .add_option(kOutput, arguments->output,
@@ -119,8 +119,8 @@ void add_plot(App app) {
   add_terminal_options(command);
   command.footer(R"(
 A row is a thread, and a column is a part of the time. If a thread is in several states during a
-column, the column is divided by their shares (docs/plot.md). On a terminal, the text has colours
-and the terminal's width. Elsewhere, and with NO_COLOR, it is plain.
+column, the column is divided by their shares (docs/plot.md). On a terminal, the text is as wide
+as the terminal. --color says when it has colours.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still drawn.
 

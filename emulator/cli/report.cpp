@@ -21,7 +21,7 @@ void add_report(App app) {
   const auto arguments = std::make_shared<ReportCommand>();
   ReportArguments &report = arguments->report;
   const App command =
-      add_unprivileged(app, "report", "Write a trace as one HTML page, to be seen in a browser");
+      add_unprivileged(app, "report", "Write a trace as one HTML page for the browser");
   command.add_option("TRACE", arguments->trace, kOneTrace).required();
   command
       .add_option(
@@ -42,13 +42,14 @@ void add_report(App app) {
   add_cut_options(command, arguments->cut);
   command
       .add_option("--against", report.against.trace,
-                  "Show another run of the program on the same page, as B, and what made it slower "
+                  "Show another run of the program on the same page, as B, and what made B slower "
                   "or faster (docs/report.md#compare-two-runs)")
       .type_name("TRACE");
   command
-      .add_option("--align", report.against.mark,
-                  "With --against: align both at the mark with this text (default: at the longest "
-                  "section of --section, or at the start)")
+      .add_option(
+          "--align", report.against.mark,
+          "With --against: align both runs at the mark with this text (default: at the longest "
+          "section of --section, or at the start)")
       .type_name("MARK");
   add_path_options(command, report.path, "Show this critical path first");
   command.footer(R"(

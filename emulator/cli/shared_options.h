@@ -24,7 +24,9 @@ inline constexpr const char *kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom,
 /// What --help says of TRACE.
 inline constexpr const char
     *kOneTrace = "The directory of the trace, or a file of the S.Ha.R.K. tracer",
-    *kSeveralTraces = "The directory of a trace, or FTrace files. Several become one timeline";
+    *kSeveralTraces =
+        "The directory of a trace, or files of the S.Ha.R.K. tracer. Several become one "
+        "timeline";
 
 /// Adds -f, which sets `force`.
 Option add_force(App command, bool &force);

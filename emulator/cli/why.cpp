@@ -150,7 +150,7 @@ void add_why(App app) {
   command.add_flag(
       "--all-threads", arguments->all_threads,
       "For a trace of `-a -- PROGRAM`: explain all threads, not only those of the program. "
-      "Other traces: all are explained anyway");
+      "For other traces, this is the default");
   command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences")
       .default_if([arguments] { return !arguments->json; });
   command
@@ -160,9 +160,10 @@ void add_why(App app) {
       .type_name("N")
       .check(wrong_number_of_lines);
   command
-      .add_option("--depth", arguments->options.depth,
-                  "Where the trace has stacks: name N functions, the one that blocked and its "
-                  "callers (default: 1). --json has all")
+      .add_option(
+          "--depth", arguments->options.depth,
+          "If the trace has stacks: name N functions of each stack, the one that blocked and "
+          "its callers (default: 1). --json has all of them")
       .type_name("N")
       .range(1, 1000);
   command
@@ -176,8 +177,8 @@ void add_why(App app) {
   command
       .add_flag(
           "--latency", arguments->latency,
-          "Add the latency share to the table of threads, and sort by it: how much each thread "
-          "adds to the elapsed time. While n threads run at once, each gets 1/n of that time")
+          "Add the latency share to the table of threads, and sort by it. It is how much a thread "
+          "adds to the elapsed time: while n threads run at once, each adds 1/n of that time")
       .excludes(command.get_option("--sort"));
   command
       .add_option_function<std::string>(

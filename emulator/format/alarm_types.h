@@ -89,7 +89,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
      "a function of this name returns from its outermost call",
      "the function {} returns from its outermost call", "10-18 µs", "Function left"},
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
-     "the user says so: ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
+     "you run ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
     {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
      "this many seconds have passed since arming", "{} s have passed since", kNoCost, "Timeout"},
 };

@@ -40,7 +40,7 @@ inline constexpr std::array kCounters = {
                 false},
     CounterInfo{"throttled", "lost its CPU because no CPU quota or deadline budget was left",
                 &ThreadCounters::throttled, true, true},
-    CounterInfo{"voluntary", "left its CPU to wait, or to end", &ThreadCounters::voluntary, true,
+    CounterInfo{"voluntary", "left its CPU to block, or to end", &ThreadCounters::voluntary, true,
                 false},
     CounterInfo{"wakeups", "became runnable", &ThreadCounters::wakeups, false, false},
     CounterInfo{"migrations", "moved to another CPU", &ThreadCounters::migrations, false, false},

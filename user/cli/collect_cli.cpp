@@ -65,10 +65,10 @@ void add_collect(App app) {
   add_size(command, "--max-size", options.trace_bytes,
            "Largest size of one trace (default: no limit)");
   add_number(command, "--max-senders", options.senders, 1, 10'000,
-             "Most senders at one time (default: 64)");
+             "Accept at most N senders at a time (default: 64)");
   command.add_flag(kQuiet, options.quiet, "Print errors only");
   command.footer(
-      "Collects until Ctrl-C. Exit status 3 if some trace is not complete.\n\n"
+      "Collects until Ctrl-C. The exit status is 3 if a trace is not complete.\n\n"
       "Examples:\n"
       "  ovnitrace collect -o traces\n"
       "  sudo ovnitrace --send tcp://127.0.0.1 -- ./app            on the same machine\n"

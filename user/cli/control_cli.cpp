@@ -132,7 +132,8 @@ void add_control(App app, const std::vector<std::string> &command) {
   const auto chains = std::make_shared<std::vector<std::string>>();
   const App control = add_unprivileged(
       app, "control",
-      "Check chains of --control before recording: what they mean, where they set probes");
+      "Check chains of --control before recording: print what they mean, and where they set "
+      "probes");
   control.usage("ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]");
   control
       .add_option("--check", *chains, "Explain this chain. A program after -- is examined, not run")
@@ -146,7 +147,7 @@ void add_control(App app, const std::vector<std::string> &command) {
         fmt::format("  {:<14} {:<8} {:<8} {}\n", type.name, type.example, type.cost, type.fires);
   control.footer(
       "\nThe types of alarms. The columns are the type, an example of a value, what a hit costs, "
-      "and when\nit hits. With icount, each instruction has this cost.\n" +
+      "and what\na hit is. With icount, each instruction has this cost.\n" +
       types +
       "\nISA extensions and categories have the names of XED, Intel's instruction decoder, or of "
       "Zydis.\n"

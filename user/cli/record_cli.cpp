@@ -44,7 +44,7 @@ void add_output_options(App app, Outputs &outputs) {
   app.add_flag(
       "--no-convert", [&outputs](int64_t) { outputs.convert_it = false; },
       "Write no files for Paraver. They take about 100 bytes for each event; the trace takes 1 "
-      "to 3");
+      "to 3 bytes");
   app.add_flag("--report", outputs.report,
                "Write report.html too, a page for the browser (docs/report.md)");
   app.add_flag("--open", outputs.open,

@@ -89,8 +89,8 @@ void add_target_options(App app, RecordArguments &arguments) {
            for (const std::string &list : lists)
              add_pids(list, arguments);
          },
-         "Trace running processes with their present and future children: a number, a name, or "
-         "a list: 12,nginx. Can be given more than once")
+         "Trace these running processes, and their present and future children. Give a pid, a "
+         "name, or a list of them, such as 12,nginx. Can be given more than once")
       .type_name("PID|NAME")
       .values(kProcesses)
       .allow_extra_args(false)
@@ -103,7 +103,7 @@ void add_target_options(App app, RecordArguments &arguments) {
          "-d,--duration",
          [&options](const std::string &text) { options.duration = parse_duration(text); },
          "Stop tracing after this time: 10s, 200ms, 5m or 1h; a number alone is in seconds. "
-         "The traced processes run on without tracing")
+         "The traced processes then continue without tracing")
       .type_name("TIME");
 }
 
@@ -153,9 +153,9 @@ void add_event_options(App app, RecordArguments &arguments) {
       .values(family_names() + ", all, none");
   app.add_option(
          "--probe", options.probe_files,
-         "Also record the user events of this program or library. Those of the traced program "
-         "and the libraries that it needs are always recorded (docs/user-events.md). Can be "
-         "given more than once")
+         "Also record the user events of this program or library. The user events of the traced "
+         "program and of the libraries that it needs are always recorded "
+         "(docs/user-events.md). Can be given more than once")
       .type_name("FILE")
       .allow_extra_args(false)
       .default_if([&options] { return (options.families & families_of_programs()).bits() != 0; });
@@ -164,9 +164,9 @@ void add_event_options(App app, RecordArguments &arguments) {
       "Do not record the command lines of the traced processes: they can contain secrets");
   app.add_flag(
          "--stacks{blocks}", arguments.stacks,
-         "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user for only "
-         "this part of the stack; wakeup: also the stacks of wakers; preempt: also the stacks "
-         "of preempted threads")
+         "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user (only "
+         "this part of the stack), wakeup (also the stacks of wakers), preempt (also the stacks "
+         "of preempted threads)")
       .type_name("[=LIST]")
       .values(stacks_text(~0u))
       .default_if([&arguments] {
@@ -177,8 +177,8 @@ void add_event_options(App app, RecordArguments &arguments) {
              "(default and maximum: 126)")
       .default_if([&arguments] { return !arguments.stacks.empty(); });
   app.add_flag("--debuginfod", options.debuginfod,
-               "With --stacks, when the recording ends: fetch debug data that is not on this "
-               "machine from the servers in DEBUGINFOD_URLS")
+               "With --stacks: if this machine has no debug data of a file, fetch it from the "
+               "servers in DEBUGINFOD_URLS when the recording ends")
       .default_if([&arguments] { return !arguments.stacks.empty(); });
 }
 
@@ -198,7 +198,7 @@ void add_control_options(App app, RecordArguments &arguments) {
          "--control", arguments.options.control,
          "Trace only regions of the run. An alarm is a place or a condition, such as the entry of "
          "a "
-         "function. A chain is a list of alarms that start and stop tracing in turn: "
+         "function. A chain is a list of alarms that start and stop tracing one after another: "
          "start:enter_func:solve,stop:exit_func:solve (docs/control.md). Types of alarms: " +
              control::type_names() + ". Can be given more than once")
       .type_name("CHAIN")
@@ -206,8 +206,9 @@ void add_control_options(App app, RecordArguments &arguments) {
       .values(chain_starts());
   app.add_option(
          "--region", arguments.region,
-         "With --control: for whom an alarm starts or stops tracing. global (default): for all "
-         "threads of the process that hits it. thread: only for the thread that hits it")
+         "With --control: for which threads an alarm starts or stops tracing. global (default): "
+         "for all threads of the process in which it fires. thread: only for the thread in which "
+         "it fires")
       .type_name("global|thread")
       .one_of({"global", "thread"})
       .default_if([&arguments] { return has_control(arguments); });
@@ -238,8 +239,9 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "-b,--buffer", arguments.buffer,
          "disk: write everything to disk (default). last:SIZE: a flight recorder, which keeps the "
-         "last SIZE of each CPU in memory, and saves it at the end and on SIGUSR2. stop:SIZE: stop "
-         "tracing after SIZE on all CPUs together, counted before compression")
+         "last SIZE of events of each CPU in memory, and saves them at the end and on SIGUSR2. "
+         "stop:SIZE: stop tracing after SIZE of events of all CPUs together. SIZE is counted "
+         "before compression")
       .type_name("KIND")
       .values("disk, last:, stop:")
       .default_if([&arguments] { return arguments.rotate.empty(); });
@@ -254,16 +256,16 @@ void add_buffer_options(App app, RecordArguments &arguments) {
       });
   add_number(
       app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
-      "With --rotate: keep the newest N parts, and at most N older ones that --trigger marked "
-      "or that precede a marked one; remove others (default: keep all)")
+      "With --rotate: keep the newest N parts. Also keep at most N older parts: those that "
+      "--trigger marked, and the part before each of these. Remove the others (default: keep all)")
       .default_if([&arguments] { return !arguments.rotate.empty(); });
   app.add_option(
          "--trigger", arguments.triggers,
-         "With --buffer last: also save when this happens. With --rotate: mark the hit in the "
+         "With --buffer last: also save when this happens. With --rotate: mark this moment in the "
          "trace, and keep the part. latency:5ms: a thread has waited 5 ms for a CPU. "
-         "latency:5ms:redis*: only threads "
-         "of such a name count. user_event_3 or the name of another event (not with --rotate): "
-         "this event occurs. `--trigger help` lists all, and docs/sessions.md explains them. Can "
+         "latency:5ms:redis*: a thread whose name matches redis* has waited. user_event_3 or the "
+         "name of another event (not with --rotate): this event occurs. `--trigger help` lists "
+         "all, and docs/sessions.md explains them. Can "
          "be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
@@ -279,7 +281,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
       .default_if([&arguments] { return !arguments.triggers.empty(); });
   app.add_option(
          "--on-save", arguments.options.on_save,
-         "Run this command of the shell after each save during the capture; with --rotate, after "
+         "Run this shell command after each save during the capture; with --rotate, after "
          "each hit of --trigger. In its environment, OVNITRACE_TRACE is the directory of the saved "
          "trace or of the part, and OVNITRACE_CAUSE says what --trigger found")
       .type_name("COMMAND")
@@ -289,7 +291,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
       });
   add_size(app, "--chunk-size", arguments.options.chunk_bytes,
            "The trace is written in chunks of this size (default: 1M; with --buffer last:SIZE or "
-           "stop:SIZE at most a 16th of SIZE)");
+           "stop:SIZE at most 1/16 of SIZE)");
   add_number(app, "--chunks", arguments.options.spare_chunks, 1, kMostSpareChunks,
              "How many full chunks may wait for the disk or the network (default: 16)");
 }
@@ -359,8 +361,8 @@ void add_record_options(App app, RecordArguments &arguments) {
   app.add_flag(kQuiet, options.quiet, "Print no summary, only warnings about the trace");
   app.add_flag_callback(
       "-v,--verbose", [] { set_debug_log(true); },
-      "Print what is loaded, attached, sized and skipped, and libbpf's log; OVNITRACE_LOG=debug in "
-      "the environment does the same");
+      "Print what ovnitrace loads, attaches and skips, which sizes it chooses, and libbpf's log; "
+      "OVNITRACE_LOG=debug in the environment does the same");
 }
 
 } // namespace ovnitrace

@@ -105,7 +105,7 @@ std::vector<uint32_t> parse_cpus(const std::string &option, const std::string &l
 }
 
 void add_selection_options(App app, Selection &selection) {
-  const OptionGroup group(app, "Filters: record only some of these threads (docs/filters.md)");
+  const OptionGroup group(app, "Filters: record only some threads (docs/filters.md)");
   add(app, kTid, "TID", "Only these threads, such as 12,34; not the threads that they create",
       selection, [&selection](const std::string &list) {
         for (const std::string &tid : comma_list(list))
@@ -140,7 +140,7 @@ void add_selection_options(App app, Selection &selection) {
         selection.no_kernel_threads = true;
         selection.asked.push_back("--no-kthreads");
       },
-      "No threads of the kernel");
+      "No kernel threads");
 }
 
 } // namespace ovnitrace

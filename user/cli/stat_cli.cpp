@@ -216,9 +216,10 @@ void add_stat(App app, const std::vector<std::string> &command) {
       .type_name("N")
       .range(1, 1000);
   stat_app
-      .add_option("--against", arguments->against,
-                  "With -r: run this command line alternately with the program, and say which is "
-                  "faster, and why (docs/diff.md)")
+      .add_option(
+          "--against", arguments->against,
+          "With -r: run this command line (B) alternately with the program (A), and say which "
+          "is faster, and why (docs/diff.md)")
       .type_name("COMMAND")
       .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
       .needs("--repeat");
@@ -233,13 +234,13 @@ void add_stat(App app, const std::vector<std::string> &command) {
   add_user_option(stat_app, arguments->record.options);
   stat_app.add_flag(
       kJson, arguments->json,
-      "Print an object of JSON: the one of `ovnitrace info --json` (docs/info.md). With -r, "
-      "docs/stat.md explains the object; with --against, docs/diff.md does");
+      "Print an object of JSON, as `ovnitrace info --json` does (docs/info.md). With -r, it is "
+      "the object of docs/stat.md; with --against, that of docs/diff.md");
   stat_app.footer(R"(
 Prints the summary when the program ends; without a program, at Ctrl-C or after -d. Two sentences
 say where the time went. Tables show the time of all threads in each state, switches, preemptions,
-migrations, wakeup latencies, and the threads that ran longest. Families of --filter and stacks have
-their own tables below. The exit status is the program's.
+migrations, wakeup latencies, and the threads that ran longest. Event families and stacks have
+tables of their own. The exit status is the program's.
 
 While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
 removed at the end, unless ovnitrace is killed. With -r, all traces are removed after the last run,

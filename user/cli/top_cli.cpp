@@ -169,8 +169,8 @@ Shows the whole machine, or the processes of -p. A line is a thread, unless --by
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
 The key ? lists all keys. top keeps the last 8 MiB of events of each CPU in memory, and each
-interval in /dev/shm. Key w writes these events as a trace into the current directory. Nothing else
-is written.
+interval in /dev/shm. Key w writes the events as a trace into the current directory. top writes no
+other file.
 
 Examples:
   sudo ovnitrace top

@@ -15,8 +15,8 @@ struct CtlCommand {
 
 inline constexpr CtlCommand kCtlCommands[] = {
     {"status", "[--json]", "print what the capture has done so far"},
-    {"mark", "TEXT", "put a mark with this text into the trace, at this time"},
-    {"save", "", "save what a flight recorder (--buffer last) holds, as a trace of its own"},
+    {"mark", "TEXT", "put a mark with this text into the trace, at the present time"},
+    {"save", "", "save what a flight recorder (--buffer last) holds, as a separate trace"},
     {"pause", "", "record nothing from now on; the trace shows this time as a gap"},
     {"resume", "", "record again"},
     {"stop", "", "end the capture; with --control, fire each armed stop:interactive alarm instead"},
