@@ -254,8 +254,10 @@ TEST(Recipes, EveryFileThatAsksIsNamed) {
   expect_named(states, R"(\bOVNI_THREAD_)", {"bpf"});
   expect_named(states, R"(\bWaitKind::)", {"emulator", "user"});
   expect_named(states, R"(\bCause::)", {"emulator", "user"});
-  expect_named(states, R"(\b(PAUSED|COOLING|WARMING|THROTTLED)\b)", {"emulator/report/page"});
+  expect_named(states, R"(\b(PAUSED|COOLING|WARMING|THROTTLED)\b|'cooling')",
+               {"emulator/report/page"});
   expect_named(codec, R"(Codec::|FrameReader|FrameCompressor|ZSTD_)", {"emulator", "user"});
+  expect_named(codec, R"(\bcompress_level\b)", {"user"});
   expect_named(
       recipe("An alarm type of `--control`"),
       "CONTROL_(ICOUNT|ADDRESS|SSC|INT3|MAGIC|CPUID|PCONTROL|(ENTER|EXIT)_FUNC|TIMEOUT)\\b",
