@@ -28,9 +28,9 @@ Identity user_named(const std::string &name);
 /// Returns whether the calling thread may use a capability (CAP_…) now.
 bool has_capability(int capability);
 
-/// Makes the whole process that user for ever, without capabilities, except CAP_KILL if
-/// `may_signal`: for a program that runs as another user. Does nothing if there is nothing to
-/// change. Throws Error.
+/// Changes the user of the whole process for good, and drops its capabilities. With `may_signal`,
+/// it keeps CAP_KILL, to signal a program that runs as another user. Does nothing if there is
+/// nothing to change. Throws Error.
 void become(const Identity &identity, bool may_signal = false);
 
 /// Drops all capabilities of the calling thread, which it has from file capabilities; root keeps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes names that programs and strangers chose fit for terminals and line-based files.
+// Removes from untrusted names what terminals and line-based files cannot show.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace ovnitrace {
 
 /// Returns `text` as one line of printable UTF-8. Threads and hosts may have any name, with line
 /// ends, escape sequences, characters that turn the direction of text, or half a character. Each
-/// such byte becomes '?', a tab a blank.
+/// such byte becomes '?', and a tab becomes a blank.
 std::string printable_line(std::string_view text);
 
 } // namespace ovnitrace

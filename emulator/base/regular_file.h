@@ -14,8 +14,8 @@ namespace ovnitrace {
 /// else or may not be read. Opening does nothing to the file, even if it is a device or a pipe.
 UniqueFd open_regular(const std::string &path);
 
-/// Does the same, if somebody may execute the file. Most files that a command line names are no
-/// business of ours.
+/// Does the same, but only if the file has an execute bit. Most files that a command line names are
+/// no business of ours.
 UniqueFd open_program(const std::string &path);
 
 /// Does the same as open_regular(), only for an absolute path, and fills `status`. A relative path

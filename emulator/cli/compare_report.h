@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-/// Says with which run a report compares its trace.
+/// The run with which a report compares its trace.
 struct AgainstArguments {
   std::string trace; ///< empty: with none
   std::string mark;  ///< align both at the mark with this text; empty: at the start

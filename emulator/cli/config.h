@@ -12,7 +12,7 @@
 
 namespace ovnitrace {
 
-/// The name of the check of an option that says whether a default has an effect.
+/// The name under which Option::default_if() stores its condition: whether a default has an effect.
 inline constexpr const char *kDefaultIf = "default_if";
 
 /// A line NAME = VALUE.
@@ -36,8 +36,8 @@ void check_config(const CLI::App &program, const std::vector<Setting> &settings)
 std::vector<const Setting *> settings_of(const CLI::App &command,
                                          const std::vector<Setting> &settings);
 
-/// Gives `command`, which is parsed, the values of options that were not given. A setting that an
-/// option of the command line excludes, or that needs an option without a value, has no effect.
+/// Sets the options that were not given to `command`, which is parsed. Ignores a setting that an
+/// option of the command line excludes, or that needs another option which has no value.
 /// Throws Error about a value that the option does not take.
 void apply_config(CLI::App &command, const std::vector<Setting> &settings);
 

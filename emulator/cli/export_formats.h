@@ -21,8 +21,8 @@ struct ExportArguments {
   bool per_thread = false;         ///< folded: each process and thread separately
 };
 
-/// Write a format and print what was written. Return the exit status: 0, or 1 if a part of the
-/// trace is damaged, which is reported. Throw Error.
+/// Writes a format and prints what was written. Returns the exit status: 0, or 1 if a part of the
+/// trace is damaged, which is reported. Throws Error.
 int export_ovni(const ExportArguments &arguments);
 int export_sqlite(const ExportArguments &arguments);
 int export_csv(const ExportArguments &arguments);

@@ -9,7 +9,7 @@
 
 namespace ovnitrace {
 
-/// What the values of an option name, beside fixed words.
+/// What a value of an option names, if it is not a fixed word.
 enum class ValueKind {
   other,      ///< words, numbers, times
   file,       ///< type names FILE…, PATH and TRACE
@@ -18,12 +18,12 @@ enum class ValueKind {
   trace_tid,  ///< a thread
   trace_comm, ///< the name of a thread
   trace_cpu,  ///< a CPU
-  trace_mark, ///< a time: a mark of it
+  trace_mark, ///< a time, given as a mark of the trace
   process,    ///< a running process, or its name
   user,       ///< a user of this machine
 };
 
-/// Returns what Option::values() has told about the option, else what its type name says.
+/// Returns the kind that Option::values() set for the option, else the one of its type name.
 ValueKind value_kind(const CLI::Option &option);
 
 /// Returns the fixed words of Option::one_of() and Option::values().
@@ -34,7 +34,8 @@ struct Suggestion {
   std::string what; ///< its meaning; may be empty
 };
 
-/// Returns what is there of that kind. `traces`: those in the line. Reports nothing.
+/// Returns all existing values of this kind. `traces`: the traces that the command line names.
+/// Reports no errors.
 std::vector<Suggestion> suggestions(ValueKind kind, const std::vector<std::string> &traces);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells how wide the output may be.
+// Returns how wide the output may be.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -9,8 +9,7 @@
 
 namespace ovnitrace {
 
-/// Returns the columns of the terminal that the descriptor refers to, `otherwise` if it is not a
-/// terminal.
+/// Returns the columns of the terminal `fd`, or `otherwise` if it is not a terminal.
 inline size_t terminal_columns(int fd, size_t otherwise = 100) {
   winsize size{};
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : otherwise;

@@ -29,7 +29,7 @@ TraceInfo about_trace(const std::string &path);
 
 /// Returns a function that opens the trace for events from `from` on (open_trace()). Each
 /// fault is reported to `sink` once, however often the trace is read. `sink` must outlive the
-/// function, and the function what it returns.
+/// function, and the function must outlive the sources that it returns.
 std::function<std::unique_ptr<EventSource>()> reopener(const std::string &path,
                                                        DiagnosticSink &sink, uint64_t from);
 

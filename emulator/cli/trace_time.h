@@ -26,7 +26,7 @@ struct TraceTime {
   uint64_t ns = 0;
   std::string text = {}; ///< as given
 
-  /// Returns the text of the mark. REQUIRES: kind is of_mark.
+  /// Returns what follows `mark:`, maybe with a distance (mark_time()). REQUIRES: kind is of_mark.
   std::string mark() const { return text.substr(kMarkPrefix.size()); }
   bool is_wall() const { return kind == Kind::of_day || kind == Kind::of_epoch; }
 };
@@ -48,12 +48,12 @@ struct WallRange {
 /// Returns where `time` is, ns from the start of the trace. A time of day is on the day on which
 /// the trace began, or on the next one if the trace has it only after midnight. For --from, a time
 /// before the trace is its start, with a warning. Throws Error for --to before the trace. REQUIRES:
-/// it is no mark.
+/// `time` is not a mark.
 uint64_t since_start(const TraceTime &time, const char *option, const WallRange &trace);
 
 /// Returns where the first mark with this text is, ns on the clock of the trace at `path`. If no
-/// mark has the text, its end may be a distance from the mark: "ready+5ms", "ready-91ms". Throws
-/// Error if the trace has no such mark.
+/// mark has the whole text, its end is read as a distance: "ready+5ms" is 5 ms after the mark
+/// "ready". Throws Error if the trace has no such mark.
 uint64_t mark_time(const Catalog &catalog, const std::string &text, const std::string &path);
 
 } // namespace ovnitrace

@@ -30,7 +30,7 @@ struct ConvertOptions {
 struct ConvertResult {
   uint64_t events = 0;                  ///< in the cut; those without a thread count for their CPU
   uint64_t faults = 0;                  ///< impossible events, and with lint those of the end
-  std::map<uint32_t, uint64_t> untaken; ///< how many of each kind no model takes
+  std::map<uint32_t, uint64_t> untaken; ///< by kind: events that no model handles
   uint64_t length = 0;                  ///< ns that the timelines last
   size_t thread_rows = 0, cpu_rows = 0; ///< of thread.prv and cpu.prv
 };
@@ -41,10 +41,10 @@ inline constexpr uint64_t kFaultsReported = 20;
 /// Reads the models of a conversion, so that a wrong file is reported early. Throws Error.
 void check_models(const std::vector<std::string> &model_files);
 
-/// Converts a trace, which is not live: a .prv starts with all its rows. Memory grows with threads
-/// and CPUs only. Impossible events are reported to
-/// `sink`; the thread is then set to the state that the event implies, and conversion goes on.
-/// Throws Error. A new .prv has its final name only if its .pcf and .row are written.
+/// Converts a trace. It must not be live, because a .prv starts with the list of all its rows.
+/// Memory grows with threads and CPUs only. Reports impossible events to `sink`, sets the thread to
+/// the state that the event implies, and goes on. A new .prv gets its final name after its .pcf and
+/// .row are written. Throws Error.
 ConvertResult convert(EventSource &source, const ConvertOptions &options, DiagnosticSink &sink);
 
 } // namespace ovnitrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures what the rules of advice ask: how long threads waited, and behind whom.
+// Measures the facts that the rules of advice need, such as how long threads waited behind others.
 #pragma once
 
 #include "emulator/input/trace_info.h"

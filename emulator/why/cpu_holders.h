@@ -27,9 +27,9 @@ using HolderSums = SumTable<HolderSum>;
 /// Memory grows with CPUs, threads and the number of holders. A switch costs a step for each
 /// waiting thread, up to 1024.
 ///
-/// At least the last 1024 switches of a CPU are remembered. Before older ones are forgotten, the
-/// waits up to there are handed over: by holder for 1024 threads, as those of `others` for further
-/// threads. The totals count every wait by holder.
+/// At least the last 1024 switches of a CPU are kept. Before older ones are dropped, the waits
+/// during them are handed over: of up to 1024 threads by holder, and of all further threads as
+/// waits behind `others`. The totals count every wait by holder.
 ///
 /// Holders are exact if every thread was captured, or if the trace records who has a CPU while a
 /// thread waits for it (HostInfo::cpu_holders). Otherwise it is not known who has a CPU while no
@@ -61,7 +61,7 @@ public:
   };
   /// How long threads waited while one holder had their CPU.
   struct Total {
-    uint32_t waiter = kNone; ///< a waiting thread, for its host; kNone: none
+    uint32_t waiter = kNone; ///< one of the threads that waited, to know the host; kNone: none
     std::array<uint64_t, kWaitKinds> ns = {};
   };
 
@@ -81,8 +81,8 @@ public:
   void rename(uint32_t cpu, uint32_t thread, uint64_t time);
   /// Notes that events of a CPU are missing from now on, or no longer.
   void set_dark(uint32_t cpu, bool dark, uint64_t time);
-  /// Forgets who has the CPUs of a host that nobody waits for: their switches may not have been
-  /// recorded until now, as before a region of --control.
+  /// Forgets the holders of all CPUs of a host for which no thread waits: until now, their switches
+  /// may not have been recorded, as before a region of --control.
   void forget_unwaited(uint32_t host, uint64_t time);
   /// Hands over all turns from now on, the last ones in end_turns(). `taker` outlives it.
   void take_turns(TurnTaker &taker) { turn_taker_ = &taker; }

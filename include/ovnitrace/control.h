@@ -38,7 +38,7 @@ enum control_type {
 	CONTROL_EXIT_FUNC = 12,
 	CONTROL_INTERACTIVE = 13,
 	CONTROL_TIMEOUT = 14,
-	CONTROL_PROGRAM = 15, /* no alarm: FTrace_enable, FTrace_disable */
+	CONTROL_PROGRAM = 15, /* no alarm: FTrace_enable, FTrace_disable, FTrace_fire */
 	CONTROL_END = 16,     /* no alarm: another program was executed */
 };
 

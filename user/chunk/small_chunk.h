@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes small chunks that say what is missing around others.
+// Makes small chunks that are put between other chunks and say what is missing there.
 #pragma once
 
 #include "user/chunk/chunk_pool.h"
@@ -9,7 +9,7 @@
 
 namespace ovnitrace {
 
-/// An event for a small chunk; its time is in order.
+/// An event of a small chunk. The events are in the order of their times.
 struct SmallEvent {
   uint64_t time; ///< ns
   uint16_t code;

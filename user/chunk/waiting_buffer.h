@@ -17,8 +17,8 @@ namespace ovnitrace {
 /// which writes them (S.Ha.R.K.: linked chunks, JTN). Counts records that the destination refuses.
 class WaitingBuffer final : public CaptureBuffer {
 public:
-  /// `output` outlives it. Allocates at most `chunks` × `chunk_records` × 16 bytes, when they are
-  /// needed, and their compressed form.
+  /// `output` outlives it. Allocates at most `chunks` × `chunk_records` × 16 bytes, and room for
+  /// the compressed form, when they are needed.
   WaitingBuffer(ChunkDestination &output, size_t chunks, size_t chunk_records,
                 const PipelineCompression &compression = {});
 

@@ -22,21 +22,21 @@ struct CodeMapping {
   std::string path; ///< as the process sees it; empty or a name in brackets: no file
 };
 
-/// Calls `take` with each mapping that may be executed, by address; never without the right to
-/// look.
+/// Calls `take` for each executable mapping, in the order of addresses. Does nothing without the
+/// right to read the maps of the process.
 void each_code_mapping(uint32_t pid, const std::function<void(const CodeMapping &)> &take);
 
 struct MappedFile {
   std::string path; ///< as the process sees it
   UniqueFd fd;
-  uint64_t address = 0; ///< where the first of its code is mapped
-  uint64_t offset = 0;  ///< of that in the file
+  uint64_t address = 0; ///< of its first executable mapping
+  uint64_t offset = 0;  ///< of that mapping in the file
   uint64_t length = 0;  ///< of that mapping, bytes
 };
 
-/// Returns the files that a process has mapped to execute, each once; none without the right to
-/// look. These are the files that it really has, even if they have been replaced or are in another
-/// mount namespace.
+/// Returns the files of the executable mappings, each once; none without the right to read them.
+/// These are the files that the process really uses, even if other files have replaced them or they
+/// are in another mount namespace.
 std::vector<MappedFile> mapped_files(uint32_t pid);
 
 } // namespace ovnitrace

@@ -7,8 +7,8 @@
 
 namespace ovnitrace {
 
-/// Writes the members of trace.json, each after a comma. Frames and files that are in no stack are
-/// left out.
+/// Writes the members `stacks`, `stack_frames` and `stack_files`, each after a comma. Leaves out
+/// frames and files that are in no stack.
 void write_stacks(const NamedStacks &stacks, const Put &put);
 
 } // namespace ovnitrace

@@ -17,8 +17,8 @@
 
 namespace ovnitrace {
 
-/// Reads the list of `--stacks`: kernel, user, wakeup, preempt. Without kernel and user, both parts
-/// are wanted; "blocks" is both. Returns enum stack_choice. Throws Error (usage).
+/// Parses the list of `--stacks`: kernel, user, wakeup, preempt. A list with neither kernel nor
+/// user, such as "blocks", means both. Returns enum stack_choice. Throws Error (usage).
 uint32_t parse_stacks(const std::string &list);
 /// Returns the list of words; "none" for 0.
 std::string stacks_text(uint32_t choice);
@@ -32,16 +32,17 @@ public:
   /// Starts the thread that walks stacks. Call it with all privileges.
   void start();
   StackNumbers &numbers() { return collector_; }
-  /// Learns what was mapped. Call it before the stacks are read that were taken until now.
+  /// Reads which files were mapped since the last call. Call it before reading the stacks that were
+  /// taken until now.
   void learn();
   /// Returns everything that was captured so far, with the names of name_stacks(). Any thread may
   /// call it. Waits until unfinished stacks are walked.
   NamedStacks named();
   CodeFiles &files() { return files_; }
-  /// Counts the stacks that found no room, here or in the kernel.
+  /// Returns how many stacks were dropped for lack of room, here or in the kernel.
   uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
 
-  /// Counts the mappings whose reports found no room. Call it after the capture.
+  /// Returns how many reports of mappings were dropped for lack of room. Call it after the capture.
   uint64_t mappings_lost() const { return events_.lost() + mappings_.left_out(); }
 
 private:
