@@ -43,8 +43,8 @@ forwarded: it saves what is in memory, and the capture goes on.
 
 The exit status is that of the program: 128 + N if signal N killed it, 127 if it was not found, 126
 if it cannot be executed. It is 124 if --early-out ended the program, 1 if ovnitrace failed, and 2
-for wrong usage. If events are missing in the trace, the last line says so, and without a program
-the exit status is 3.
+for wrong usage. If events are missing in the trace, the last line says so. In a capture without a
+program, the exit status is then 3.
 
 sudo resets the environment: PATH, OMP_NUM_THREADS, LD_LIBRARY_PATH, virtual environments. To keep
 it:

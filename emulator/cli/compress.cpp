@@ -62,14 +62,16 @@ void add_compress(App app) {
                       "Level of compression, from 1 (fast) to 19 (small) (default: 1)")
           .type_name("N")
           .range(kLeastLevel, kMostLevel);
-  command.add_flag("-d,--decompress", arguments->decompress, "Decompress them").excludes(level);
+  command.add_flag("-d,--decompress", arguments->decompress, "Decompress the chunk files")
+      .excludes(level);
   command.add_flag(kQuiet, arguments->quiet, "Print no summary, only warnings about the trace");
   command.footer(R"(
 Each chunk becomes a zstd frame: cpu0000.ftr becomes cpu0000.ftr.zst. Every command reads both
 forms. A capture is compressed already, unless it was recorded with --compress=0. A file is removed
 only when its replacement is on the disk.
 
-The exit status is 1 if a part of the trace is missing. The rest is still compressed.
+The exit status is 1 if a part of the trace is damaged. The rest is still compressed or
+decompressed.
 
 Examples:
   ovnitrace compress app-20250101-120000

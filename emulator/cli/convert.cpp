@@ -94,11 +94,7 @@ void add_convert(App app) {
   auto arguments = std::make_shared<ConvertArguments>();
   ConvertOptions &options = arguments->options;
   const App command = add_unprivileged(app, "convert", "Convert a trace to Paraver");
-  command
-      .add_option("TRACE", arguments->inputs,
-                  "Trace directories, or a file of the S.Ha.R.K. tracer. Several directories "
-                  "become one timeline")
-      .required();
+  command.add_option("TRACE", arguments->inputs, kSeveralTraces).required();
   command
       .add_option(
           kOutput, options.directory,
@@ -137,9 +133,9 @@ void add_convert(App app) {
                    "Print no progress and no summary, only warnings about the trace");
   command.footer(R"(
 Writes thread.prv and cpu.prv, each with a .pcf and a .row, and cfg/. Open a .prv in Paraver, then a
-view of cfg/; cfg/README lists them. Views of an earlier conversion are removed from cfg/. Views
-that you saved under other names stay. The time of --from is time 0 of the timelines. --pid, --tid,
---comm, --cpu and --model can be given more than once.
+view of cfg/. cfg/README lists all views. Views of an earlier conversion are removed from cfg/.
+Views that you saved under other names stay. The time of --from is time 0 of the timelines. --pid,
+--tid, --comm, --cpu and --model can be given more than once.
 
 In the trace directory, the files of an earlier conversion are replaced. Any other directory must be
 new or empty, unless you give -f.

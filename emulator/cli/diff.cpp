@@ -135,8 +135,10 @@ void add_diff(App app, const std::vector<std::string> &after) {
       .range(0, UINT32_MAX);
   command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns");
   command
-      .add_option(kTo, arguments->to,
-                  "Write the stacks of both runs, for a differential flame graph. FORMAT is folded")
+      .add_option(
+          kTo, arguments->to,
+          "Write the stacks of both runs, for a differential flame graph. The only FORMAT is "
+          "the word folded")
       .type_name("FORMAT")
       .one_of({"folded"});
   add_terminal_options(command);

@@ -153,12 +153,12 @@ void add_export(App app) {
   });
   command.add_flag("--per-thread", arguments->write.per_thread,
                    "With --to folded: keep threads and processes with equal names apart, and add "
-                   "their ids (default: sum them up)");
+                   "their ids (default: sum up those with equal names)");
   command.footer("\nFormats:\n" + list_of_formats() + R"(
 docs/perfetto.md, docs/ovni.md and docs/stacks.md (folded, pprof, speedscope) explain the formats.
 docs/sql.md has the tables of sqlite and csv, with example queries. --to folded -o - writes to
-standard output. --to ovni takes several traces, but no part of a trace. Each trace becomes one loom
-(host) of ovni.
+standard output. --to ovni takes several traces, and exports only whole traces. Each trace becomes
+one loom (host) of ovni.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still exported.
 

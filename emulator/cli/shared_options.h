@@ -25,8 +25,8 @@ inline constexpr const char *kSharedOptions[] = {kOutput, kForce, kQuiet, kFrom,
 inline constexpr const char
     *kOneTrace = "The directory of the trace, or a file of the S.Ha.R.K. tracer",
     *kSeveralTraces =
-        "The directory of a trace, or files of the S.Ha.R.K. tracer. Several become one "
-        "timeline";
+        "Directories of traces, or files of the S.Ha.R.K. tracer. Several become one timeline. "
+        "Or the directory of one ovni trace";
 
 /// Adds -f, which sets `force`.
 Option add_force(App command, bool &force);

@@ -156,7 +156,7 @@ void add_why(App app) {
   command
       .add_option(kTop, arguments->options.top,
                   "Print at most N lines of a table; 0: all (default: 5 for each part of the tree, "
-                  "10 for other tables)")
+                  "20 with --critical-path, 10 for other tables)")
       .type_name("N")
       .check(wrong_number_of_lines);
   command
@@ -215,9 +215,9 @@ void add_why(App app) {
 Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
 where the time of the threads went: running; waiting for a CPU, by the thread that ran there;
 blocked, by system call and by waker. Then come the longest waits, and which thread wakes which.
-With --critical-path, the text has only the path.
+With --critical-path, only the path is printed; --json prints the path and the rest.
 
-docs/why.md explains the output, docs/critical-path.md the path.
+docs/why.md explains the output, and docs/critical-path.md explains the path.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still explained.
 

@@ -60,7 +60,8 @@ void add_collect(App app) {
       .add_option(
           kKey, options.key_file,
           "Encrypt everything (TLS 1.3) with the secret in this file. Senders need the same "
-          "secret. It has 16 bytes or more, and only the owner of the file may read it")
+          "secret. The secret must have 16 bytes or more. The file must be accessible only to its "
+          "owner (chmod 600)")
       .type_name("FILE");
   add_size(command, "--max-size", options.trace_bytes,
            "Largest size of one trace (default: no limit)");

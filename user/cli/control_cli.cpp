@@ -182,7 +182,7 @@ void add_ctl(App app) {
   ctl.add_option("WORDS", arguments->words, "The text of a mark");
   ctl.add_flag("--json", arguments->json, "With status: print JSON");
   ctl.footer("\nCommands:\n" + help +
-             "\nOnly root and the owner of the trace may control it.\n"
+             "\nOnly root and the owner of the trace may control the capture.\n"
              "\nExample:\n  ovnitrace ctl run1 mark 'second phase'");
   ctl.callback([arguments] {
     const bool is_mark = arguments->command == "mark";

@@ -347,7 +347,7 @@ void add_record_options(App app, RecordArguments &arguments) {
   app.add_option(
          kOutput, options.directory,
          "Write the trace into this directory (default: NAME-YYYYmmdd-HHMMSS with the name of "
-         "the program or process; system-… with -a)")
+         "the program or process; system-… if there is neither)")
       .type_name("DIR")
       .default_if(writes_here);
   add_force(app, options.force).default_if(writes_here);

@@ -242,9 +242,9 @@ say where the time went. Tables show the time of all threads in each state, swit
 migrations, wakeup latencies, and the threads that ran longest. Event families and stacks have
 tables of their own. The exit status is the program's.
 
-While the program runs, the trace is in TMPDIR, or /var/tmp, with 1 to 3 bytes an event. It is
-removed at the end, unless ovnitrace is killed. With -r, all traces are removed after the last run,
-and the exit status is that of the first run that failed.
+While the program runs, the trace is in TMPDIR or /var/tmp. It takes 1 to 3 bytes for each event. It
+is removed at the end, unless ovnitrace is killed. With -r, all traces are removed after the last
+run, and the exit status is that of the first run that failed.
 
 Examples:
   sudo ovnitrace stat -- ./app

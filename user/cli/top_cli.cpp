@@ -154,12 +154,12 @@ void add_top(App app) {
   command
       .add_option("--metrics", arguments->metrics,
                   "Draw nothing, but serve counters for Prometheus at "
-                  "http://ADDRESS:PORT/metrics until Ctrl-C. The address is 127.0.0.1 unless given")
+                  "http://ADDRESS:PORT/metrics until Ctrl-C. The default address is 127.0.0.1")
       .type_name("[ADDRESS:]PORT");
   command.footer(R"(
 Shows the whole machine, or the processes of -p. A line is a thread, unless --by says otherwise:
 
-  RUN %       its share of the interval on a CPU
+  RUN %       the share of the interval in which it was on a CPU
   PREEMPT     the share in which it was preempted and waited to get a CPU back
   WOKEN       the share in which it was woken and waited for a CPU
   BLOCK       the share in which it was blocked
@@ -168,9 +168,9 @@ Shows the whole machine, or the processes of -p. A line is a thread, unless --by
   p99, MAX    how long it waited for a CPU after a wakeup; p50, too, on a wide terminal
   BLOCKED IN  the system call in which it was blocked longest; only on a wide terminal
 
-The key ? lists all keys. top keeps the last 8 MiB of events of each CPU in memory, and each
-interval in /dev/shm. Key w writes the events as a trace into the current directory. top writes no
-other file.
+The key ? lists all keys. top keeps the last 8 MiB of events of each CPU in memory. The key w writes
+these events as a trace into the current directory. For each interval, top also writes a temporary
+trace into TMPDIR or /dev/shm.
 
 Examples:
   sudo ovnitrace top
