@@ -2,22 +2,29 @@
 #include "emulator/summary/idle_text.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace ovnitrace {
 
-std::string idle_text(uint64_t known, const IdleTimes &idle) {
+std::string idle_text(uint64_t known, const IdleTimes &idle, size_t columns) {
+  constexpr size_t kIndent = 12;
   if (!known)
     return "";
-  std::string text = fmt::format("A CPU was idle for {} of {} of waiting ({}){}\n",
-                                 human_duration(idle.total()), human_duration(known),
-                                 human_percent(idle.total(), known), idle.total() ? ":" : ".");
+  std::string text =
+      wrapped(fmt::format("A CPU was idle for {} of {} of waiting ({}){}",
+                          human_duration(idle.total()), human_duration(known),
+                          human_percent(idle.total(), known), idle.total() ? ":" : "."),
+              columns) +
+      '\n';
   for (size_t n = 0; n < kIdleCauses.size(); n++)
     if (idle.ns[n])
-      text += fmt::format("  {:>8}  {}: {}\n", human_duration(idle.ns[n]), kIdleCauses[n].name,
-                          kIdleCauses[n].meaning);
+      text +=
+          fmt::format("  {:>8}  {}\n", human_duration(idle.ns[n]),
+                      wrapped(fmt::format("{}: {}", kIdleCauses[n].name, kIdleCauses[n].meaning),
+                              columns, kIndent, kIndent));
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include "emulator/slices/idle_causes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,8 +12,8 @@
 namespace ovnitrace {
 
 /// Returns lines: of `known` ns of waiting, how long a CPU was idle, and why the thread did not run
-/// there. Empty if nothing is known.
-std::string idle_text(uint64_t known, const IdleTimes &idle);
+/// there. Empty if nothing is known. Lines have at most so many columns, see wrapped().
+std::string idle_text(uint64_t known, const IdleTimes &idle, size_t columns);
 
 /// Returns {"known_ns", "in_flight_ns", …}; null if nothing is known.
 nlohmann::ordered_json idle_json(uint64_t known, const IdleTimes &idle);

@@ -3,6 +3,7 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
+#include "emulator/base/short_line.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/table_parts.h"
@@ -160,17 +161,23 @@ constexpr std::array kColumns = {
 };
 static_assert(kColumns.size() == kSummedStates.size());
 
-/// Explains the columns of the tables of threads, one line each.
-std::string states_text(const ReportInput &input) {
+/// Explains the columns of the tables of threads, in a list of names and meanings. On a narrow
+/// terminal, the meaning is below the name.
+std::string states_text(const ReportInput &input, size_t columns) {
+  const size_t indent = columns < 60 ? 2 : 21;
   std::string text = "\n";
   for (size_t n = 0; n < kColumns.size(); n++) {
     std::string head = state_head(kSummedStates[n]);
     std::replace(head.begin(), head.end(), '\n', ' ');
-    text += fmt::format("{:<21}{}{}\n", head, kColumns[n],
-                        kSummedStates[n] != ThreadState::Running ? ""
-                        : has_cpu_shares(input.catalog, input.summary)
-                            ? "the share of the time of all CPUs"
-                            : "its share of the life of the thread in the part shown");
+    const std::string meaning =
+        std::string(kColumns[n]) + (kSummedStates[n] != ThreadState::Running ? ""
+                                    : has_cpu_shares(input.catalog, input.summary)
+                                        ? "the share of the time of all CPUs"
+                                        : "its share of the life of the thread in "
+                                          "the part shown");
+    text += indent < head.size() + 2 ? head + '\n' + std::string(indent, ' ')
+                                     : fmt::format("{:<{}}", head, indent);
+    text += wrapped(meaning, columns, indent, indent) + '\n';
   }
   return text;
 }
@@ -181,7 +188,7 @@ std::string text_report(const ReportInput &input, const ReportOptions &options) 
   std::string text =
       answer_text(input.answer, options.columns) + head(input) + tables(input, options);
   if (!input.catalog.threads.empty())
-    text += states_text(input);
+    text += states_text(input, options.columns);
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include "emulator/summary/table_parts.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 #include "emulator/summary/names.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ void TableParts::put(const char *title, const Table &table) {
     return;
   text_ += '\n';
   if (*title)
-    text_ += std::string(title) + ":\n";
+    text_ += wrapped(std::string(title) + ':', options_.columns) + '\n';
   text_ += table.text(options_.columns);
 }
 

@@ -35,12 +35,14 @@ public:
     for (const Line &line : threads)
       all.add(line.sum);
     if (all.found_waiting)
-      text_ +=
-          fmt::format("\nOf WOKEN, {}: threads that waited already when their recording began. "
-                      "Whether they were woken or preempted is not known.\n",
-                      human_duration(all.found_waiting));
+      text_ += '\n' +
+               wrapped(fmt::format("Of WOKEN, {}: threads that waited already when their recording "
+                                   "began. Whether they were woken or preempted is not known.",
+                                   human_duration(all.found_waiting)),
+                       options_.columns) +
+               '\n';
     if (all.idle_known)
-      text_ += '\n' + idle_text(all.idle_known, all.idle);
+      text_ += '\n' + idle_text(all.idle_known, all.idle, options_.columns);
     if (processes.size() > 1)
       put("", times("PROCESS", "THREADS", processes));
     if (names.size() > 1 && names.size() < threads.size())

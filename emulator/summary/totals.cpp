@@ -63,9 +63,9 @@ private:
     const uint64_t all = input_.summary.recorded * cpu_count(input_.info, input_.catalog);
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
     put_state(ThreadState::Cooling, "preempted (cooling)",
-              "or yielded or throttled, waiting for a CPU");
-    put_state(ThreadState::Warming, "woken (warming)", "waiting for a CPU");
-    put_state(ThreadState::Paused, "blocked (paused)", "waiting for something else");
+              "or yielded or throttled, waits for a CPU");
+    put_state(ThreadState::Warming, "woken (warming)", "waits for a CPU");
+    put_state(ThreadState::Paused, "blocked (paused)", "waits for something else");
     put_state(ThreadState::Unknown, "unknown", "not seen");
     text_ += '\n';
   }
@@ -102,7 +102,7 @@ private:
 
   Table thread_table() const {
     Table table({"THREAD", state_head(ThreadState::Running), state_head(ThreadState::Cooling),
-                 state_head(ThreadState::Warming), "SWITCHES", "TIMES\nPREEMPTED", "MIGRA-\nTIONS",
+                 state_head(ThreadState::Warming), "SWIT-\nCHES", "PRE-\nEMPTED", "MIGRA-\nTIONS",
                  "p99", "MAX"});
     const auto add = [&](std::string name, const ThreadSummary &of) {
       const auto time = [&](ThreadState state) { return human_duration(of.reported(state)); };

@@ -93,14 +93,14 @@ std::string wake_table(const WhyInput &input, const WhyOptions &options) {
              : "\nWho wakes whom, and how late it then got a CPU:\n" + table.text(options.columns);
 }
 
-std::string idle_lines(const WhyInput &input) {
+std::string idle_lines(const WhyInput &input, size_t columns) {
   uint64_t known = 0;
   IdleTimes idle;
   for (const ThreadTime &time : input.why.threads) {
     known += time.idle_known;
     idle.add(time.idle);
   }
-  return known ? '\n' + idle_text(known, idle) : "";
+  return known ? '\n' + idle_text(known, idle, columns) : "";
 }
 
 /// Returns whether the capture left out a family of events, as far as the trace says.
@@ -109,7 +109,7 @@ bool lacks(const TraceInfo &info, const char *family) {
 }
 
 /// Names the options of the capture that would say more about what was long.
-std::string option_lines(const WhyInput &input) {
+std::string option_lines(const WhyInput &input, size_t columns) {
   ThreadTime sum;
   uint64_t idle_known = 0, by_interrupts = 0;
   for (const ThreadTime &time : input.why.threads) {
@@ -121,30 +121,35 @@ std::string option_lines(const WhyInput &input) {
       by_interrupts += block.ns;
   const auto is_long = [](uint64_t ns, uint64_t of) { return ns >= 10'000'000 && ns >= of / 10; };
   std::string text;
+  const auto put = [&](const std::string &line) { text += wrapped(line, columns) + '\n'; };
   const bool no_power = lacks(input.info, "power"), some_cpus = chose_cpus(input.info);
   if (!idle_known && (no_power || some_cpus) && !input.info.all_threads &&
       is_long(sum.lost(), sum.running + sum.waiting))
-    text += fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.\n",
-                        !no_power                    ? "all CPUs"
-                        : some_cpus                  ? "all CPUs, with -a or --filter +power"
-                        : input.info.filters.empty() ? "with -a or --filter +power"
-                                                     : "with --filter +power");
+    put(fmt::format("Not known: whether a CPU was idle while threads waited. Record {}.",
+                    !no_power                    ? "all CPUs"
+                    : some_cpus                  ? "all CPUs, with -a or --filter +power"
+                    : input.info.filters.empty() ? "with -a or --filter +power"
+                                                 : "with --filter +power"));
   std::vector<std::string> families;
   for (const char *family : {"timer", "irq"})
     if (lacks(input.info, family))
       families.emplace_back(family);
   if (!families.empty() && is_long(by_interrupts, sum.blocked))
-    text += fmt::format("Not known: which interrupts woke threads. Record with --filter +{}.\n",
-                        fmt::join(families, ","));
+    put(fmt::format("Not known: which interrupts woke threads. Record with --filter +{}.",
+                    fmt::join(families, ",")));
   return text.empty() ? text : '\n' + text;
 }
 
-std::string unseen_line(const WhyInput &input) {
+std::string unseen_line(const WhyInput &input, size_t columns) {
   const bool some =
       std::any_of(input.why.held.begin(), input.why.held.end(),
                   [](const WaitSum &sum) { return sum.holder.kind() == Culprit::Kind::unseen; });
-  return some ? "\nThis trace names only the first thread that got a CPU from a traced one, not "
-                "those that\nfollowed. Record it again to see all who had the CPU.\n"
+  return some ? '\n' +
+                    wrapped("This trace names only the first thread that got a CPU from a traced "
+                            "one, not those that followed. Record it again to see all who had the "
+                            "CPU.",
+                            columns) +
+                    '\n'
               : "";
 }
 
@@ -207,8 +212,9 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
   text += head(input, threads);
   const TimeNode tree = time_tree(input, options.depth);
-  text += tree_text(tree, most_of(options, kMostParts), options.columns) + idle_lines(input) +
-          option_lines(input) + unseen_line(input);
+  text += tree_text(tree, most_of(options, kMostParts), options.columns) +
+          idle_lines(input, options.columns) + option_lines(input, options.columns) +
+          unseen_line(input, options.columns);
   if (const std::string lengths =
           lengths_text(tree, most_of(options, kMostCauses), options.columns);
       !lengths.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What commands print on a terminal: through a pager, with bold headings; and into a closed pipe.
+#include "emulator/base/short_line.h"
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/terminal.h"
 
@@ -76,6 +77,21 @@ TEST_F(TerminalOutput, FitsWordsIntoTwentyColumns) {
     for (std::string line; std::getline(lines, line) && line != "\r"; sentences++)
       EXPECT_LE(line.size(), 20u + 1) << line; // and \r
     EXPECT_GE(sentences, 3u) << terminal.printed();
+  }
+}
+
+TEST_F(TerminalOutput, FitsIntoEightyColumns) {
+  const std::vector<std::string> commands = {"why '" + trace() + "'", "info '" + trace() + "'",
+                                             "diff '" + trace() + "' '" + trace() + "'",
+                                             "stat -- sleep 0.01"};
+  for (const std::string &command : commands) {
+    Terminal terminal(
+        {"/bin/sh", "-c",
+         "stty cols 80; TERM=xterm PAGER=cat NO_COLOR=1 exec '" + ovnitrace() + "' " + command});
+    EXPECT_EQ(terminal.wait(), 0) << command;
+    std::istringstream lines(terminal.printed());
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(columns_of(line.substr(0, line.find('\r'))), 80u) << command << ": " << line;
   }
 }
 

@@ -47,7 +47,7 @@ TEST(InfoReport, SaysHowLongThreadsWaitedThatTheTraceFoundWaiting) {
   const Summary summary = summarize(*source);
   const TraceInfo info;
   const ReportInput input{dir.path(), info, source->catalog(), summary};
-  const std::string text = text_report(input, {});
+  const std::string text = text_report(input, {.columns = 200});
   EXPECT_NE(
       text.find("\nOf WOKEN, 20.00 us: threads that waited already when their recording began. "
                 "Whether they were woken or preempted is not known.\n"),

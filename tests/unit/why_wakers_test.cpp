@@ -278,6 +278,8 @@ TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
         : families == "sched,irq,power" ? kInterrupt + std::string("Record with --filter +timer.")
                                         : "");
     EXPECT_EQ(text.find("Record with -a or --filter +power.") != text.npos, families == "sched");
+    EXPECT_EQ(why_text(input(), {.columns = 80}).find("with -a or\n--filter +power.") != text.npos,
+              families == "sched");
     info.filters = {"--cpu 0"};
     const std::string filtered = why_text(input());
     EXPECT_NE(filtered.find(families == "sched" ? "Record all CPUs, with -a or --filter +power."
