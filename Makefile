@@ -363,13 +363,13 @@ install: $(B)/ovnitrace lib $(B)/man/made
 	install -D -m 644 packaging/completion/_ovnitrace $(INTO)/share/zsh/$(ZSH_FUNCTIONS)/_ovnitrace
 	install -D -m 644 packaging/completion/ovnitrace.fish $(INTO)/share/fish/vendor_completions.d/ovnitrace.fish
 	install -d $(INTO)/lib/systemd/system
-	sed 's|=/usr/bin/|=$(PREFIX)/bin/|' packaging/systemd/ovnitrace.service >$(INTO)/lib/systemd/system/ovnitrace.service
+	sed 's|"/usr/bin/|"$(PREFIX)/bin/|' packaging/systemd/ovnitrace.service >$(INTO)/lib/systemd/system/ovnitrace.service
 	install -m 644 README.md CHANGELOG.md SECURITY.md LICENSE $(INTO)/share/doc/ovnitrace
 	install -m 644 docs/* $(INTO)/share/doc/ovnitrace/docs
 	$(Q)PATH=$$PATH:/usr/sbin:/sbin; [ -n "$(DESTDIR)" ] || { ldconfig 2>/dev/null; ldconfig -p | \
 	  grep -qF ' $(PREFIX)/lib/$(SO)'; } || echo "The dynamic loader does not look into" \
-	  "$(PREFIX)/lib: link programs with -Wl,-rpath,$(PREFIX)/lib, or run them with" \
-	  "LD_LIBRARY_PATH=$(PREFIX)/lib"
+	  "$(PREFIX)/lib: link programs with '-Wl,-rpath,$(PREFIX)/lib', or run them with" \
+	  "LD_LIBRARY_PATH='$(PREFIX)/lib'"
 
 # What git has, with the date of the commit, and no name or date of the packing.
 DIST := ovnitrace-$(VERSION)
