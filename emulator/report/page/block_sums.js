@@ -2,7 +2,7 @@
 // Sums up amounts of slices over any span of threads, fast: it keeps the sums of blocks of slices.
 import {lastUpTo} from './search.js';
 
-const BLOCK = 512; // slices of a thread
+export const BLOCK = 512; // slices of a thread
 
 export class BlockSums {
   /// `each(slice, start, end, add)` calls add(key, amount) for the part of a slice between two times.
@@ -11,19 +11,39 @@ export class BlockSums {
     this.trace = trace;
     this.each = each;
     this.blocks = trace.threads.map(() => []); // sums of whole blocks that are made, by thread
-    this.index = new Map();                    // in `keys` and `sums`, by key
     this.keys = [];
     this.sums = []; // that are being made
     this.used = []; // indices of sums that are not 0
-    this.add = (key, amount) => {
-      let at = this.index.get(key);
-      if (at === undefined) {
-        at = this.keys.push(key) - 1;
-        this.index.set(key, at);
-        this.sums.push(0);
-      }
-      this.addAt(at, amount);
-    };
+    this.makeTable(1024);
+    this.add = (key, amount) => this.addAt(this.find(key), amount);
+  }
+
+  /// Makes a hash table of the keys. Each has its place in `keys` and `sums`.
+  makeTable(size) {
+    this.table = new Int32Array(size).fill(-1);
+    for (let at = 0; at < this.keys.length; at++)
+      this.table[this.entryOf(this.keys[at])] = at;
+  }
+  /// Returns the entry of a key in the table, else a free one.
+  entryOf(key) {
+    const mask = this.table.length - 1;
+    let entry = key & mask;
+    while (this.table[entry] >= 0 && this.keys[this.table[entry]] !== key)
+      entry = entry + 1 & mask;
+    return entry;
+  }
+  find(key) {
+    const at = this.table[this.entryOf(key)];
+    return at >= 0 ? at : this.append(key);
+  }
+  append(key) {
+    const at = this.keys.push(key) - 1;
+    this.sums.push(0);
+    if (2 * at >= this.table.length)
+      this.makeTable(2 * this.table.length);
+    else
+      this.table[this.entryOf(key)] = at;
+    return at;
   }
 
   addAt(at, amount) {
@@ -33,9 +53,11 @@ export class BlockSums {
   }
   /// Ends sums: returns {used, amounts}, and sets them to 0.
   take() {
-    const used = Uint32Array.from(this.used), amounts = Float64Array.from(used, at => this.sums[at]);
-    for (const at of used)
-      this.sums[at] = 0;
+    const used = Uint32Array.from(this.used), amounts = new Float64Array(used.length);
+    for (let n = 0; n < used.length; n++) {
+      amounts[n] = this.sums[used[n]];
+      this.sums[used[n]] = 0;
+    }
     this.used = [];
     return {used, amounts};
   }
@@ -51,15 +73,14 @@ export class BlockSums {
     return this.take();
   }
   /// Returns the sums of a whole block. Makes them when they are first needed.
-  block(thread, first, end) {
-    const number = (first - this.trace.first[thread]) / BLOCK;
+  block(thread, number, first, end) {
     return this.blocks[thread][number] ??= this.sumsOf(first, end, -Infinity, Infinity);
   }
   /// Makes the sums of the blocks of a thread, one a step.
   *steps(thread) {
-    const last = this.trace.first[thread + 1] - 1;
-    for (let first = this.trace.first[thread]; first < last; first += BLOCK) {
-      this.block(thread, first, Math.min(first + BLOCK, last));
+    const begin = this.trace.first[thread], last = this.trace.first[thread + 1] - 1;
+    for (let n = 0, first = begin; first < last; n++, first += BLOCK) {
+      this.block(thread, n, first, Math.min(first + BLOCK, last));
       yield;
     }
   }
@@ -80,7 +101,7 @@ export class BlockSums {
       const block = i - (i - begin) % BLOCK;
       end = Math.min(block + BLOCK, last);
       const whole = i === block && start[i] >= from && start[end] <= to;
-      parts.push(whole ? this.block(thread, block, end) : this.sumsOf(i, end, from, to));
+      parts.push(whole ? this.block(thread, (i - begin) / BLOCK, i, end) : this.sumsOf(i, end, from, to));
     }
     return parts;
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shares out each moment among the threads that run in it.
-import {BlockSums} from './block_sums.js';
-import {lastUpToNear} from './search.js';
+import {BLOCK, BlockSums} from './block_sums.js';
+import {lastUpTo, lastUpToNear} from './search.js';
 import {RUNNING} from './trace.js';
 
-const WINDOWS = 4096; // equal parts of the run, each sorted on its own
 const EVERY = 16;     // changes between two sums that are kept
+const WINDOW = 2048;  // changes, at least, in a part of the run that is sorted on its own
+const STEP = 1 << 16; // slices that are counted in a step
 
 /// The shares of all threads; with `report --against`, of the threads of each run, as the runs share no
 /// moment.
@@ -41,7 +42,7 @@ class SharesOfRun {
     this.threads = threads.filter(thread => !thread.coarse).map(thread => thread.index);
     this.near = 0; // the change that was found last
     this.preparing = this.prepare();
-    this.blockSums = new BlockSums(trace, (slice, start, end, add) => {
+    this.blockSums = new ShareSums(trace, (slice, start, end, add) => {
       if (trace.state(slice) === RUNNING)
         add(0, this.until(end) - this.until(start));
     });
@@ -51,60 +52,83 @@ class SharesOfRun {
     while (!this.preparing.next().done);
     return this.blockSums.between([thread], from, to)[0]?.[1] ?? 0;
   }
-  *steps() {
-    yield* this.preparing;
-    for (const thread of this.threads)
-      yield* this.blockSums.steps(thread);
+  /// Does what of() needs, a part a step.
+  steps() {
+    return this.preparing;
   }
 
-  /// Sorts the changes of the number of threads that run. A change is 2 * its time, + 1 for a start:
-  /// at one time, ends come first.
-  *prepare() {
-    const {from, to} = this.trace, width = Math.max(1, to - from) / WINDOWS;
-    const window = time => Math.max(0, Math.min(WINDOWS - 1, Math.floor((time - from) / width)));
-    const ends = new Uint32Array(WINDOWS);
-    for (const thread of this.threads) {
-      this.eachChange(thread, time => ends[window(time)]++);
-      yield;
-    }
-    const starts = new Uint32Array(WINDOWS);
-    for (let n = 1; n < WINDOWS; n++) {
-      starts[n] = ends[n - 1];
-      ends[n] += ends[n - 1];
-    }
-    const at = starts.slice();
-    this.changes = new Float64Array(ends[WINDOWS - 1]);
-    for (const thread of this.threads) {
-      this.eachChange(thread, (time, starting) => this.changes[at[window(time)]++] = 2 * time + starting);
-      yield;
-    }
-    const kept = Math.ceil(this.changes.length / EVERY), state = {running: 0, share: 0, time: 0};
-    this.running = new Uint32Array(kept); // threads, after every 16th change
-    this.share = new Float64Array(kept);  // of a thread that always ran until then, ns
-    for (let n = 0; n < WINDOWS; n++) {
-      this.changes.subarray(starts[n], ends[n]).sort();
-      this.sumUp(state, starts[n], ends[n]);
-      yield;
-    }
-  }
-  /// Calls put(time, starting) for the start (1) and end (0) of each run of a thread.
-  eachChange(thread, put) {
+  /// Returns whether a thread ran in a slice.
+  isRun(slice) {
     const {trace} = this;
-    for (let i = trace.first[thread]; i < trace.first[thread + 1] - 1; i++)
-      if (trace.state(i) === RUNNING && trace.end(i) > trace.start[i]) {
-        put(trace.start[i], 1);
-        put(trace.end(i), 0);
-      }
+    return trace.state(slice) === RUNNING && trace.end(slice) > trace.start[slice];
   }
 
-  sumUp(state, n, end) {
-    for (; n < end; n++) {
-      this.change(state, this.changes[n]);
-      if (n % EVERY === 0) {
-        this.running[n / EVERY] = state.running;
-        this.share[n / EVERY] = state.share;
+  /// Sorts the changes of the number of threads that run, and sums up the shares of blocks of slices.
+  /// A change is 2 * its time, + 1 for a start: at one time, ends come first.
+  *prepare() {
+    const {trace, threads} = this;
+    let count = 0;
+    for (const thread of threads)
+      for (let i = trace.first[thread], last = trace.first[thread + 1] - 1; i < last; yield)
+        for (const end = Math.min(i + STEP, last); i < end; i++)
+          count += this.isRun(i) ? 2 : 0;
+    this.changes = new Float64Array(count);
+    this.running = new Uint32Array(Math.ceil(count / EVERY)); // threads, after every 16th change
+    this.share = new Float64Array(this.running.length);       // of a thread that always ran until then, ns
+    const windows = Math.ceil(count / Math.max(WINDOW, threads.length)), width = (trace.to - trace.from) / windows;
+    const state = {running: 0, share: 0, time: 0};
+    const next = Uint32Array.from(threads, thread => trace.first[thread]); // slices
+    const begun = new Float64Array(threads.length);                        // share until the start of the open run
+    for (let n = 0, used = 0; n < windows; n++) {
+      const from = n ? trace.from + n * width : -Infinity, to = n + 1 < windows ? trace.from + (n + 1) * width : Infinity;
+      const first = used, slices = next.slice();
+      this.eachChange(slices, from, to, (_, time, starting) => this.changes[used++] = 2 * time + starting);
+      const changes = this.changes.subarray(first, used).sort();
+      yield;
+      const shares = this.sumUp(state, first, changes), places = placesOf(changes);
+      this.eachChange(next, from, to, (t, time, starting, slice) => {
+        const share = shares[places(2 * time + 1)];
+        if (starting)
+          begun[t] = share;
+        else
+          this.blockSums.addTo(threads[t], slice, share - begun[t]);
+      });
+      yield;
+    }
+  }
+  /// Calls put(index of the thread, time, starting, slice) for the start (1) and end (0) of each run in a
+  /// time. `next`: the slices to begin with, moved on.
+  eachChange(next, from, to, put) {
+    const {trace: {first, start}, threads} = this;
+    for (let t = 0; t < threads.length; t++) {
+      const last = first[threads[t] + 1] - 1;
+      let i = next[t];
+      for (; i < last && start[i] < to; i++) {
+        if (!this.isRun(i))
+          continue;
+        if (start[i] >= from)
+          put(t, start[i], 1, i);
+        if (start[i + 1] >= to)
+          break;
+        put(t, start[i + 1], 0, i);
+      }
+      next[t] = i;
+    }
+  }
+
+  /// Returns the share of a thread that always ran until each of some changes. Keeps some of them;
+  /// `first`: the number of the first change.
+  sumUp(state, first, changes) {
+    const shares = new Float64Array(changes.length);
+    for (let n = 0; n < changes.length; n++) {
+      this.change(state, changes[n]);
+      shares[n] = state.share;
+      if ((first + n) % EVERY === 0) {
+        this.running[(first + n) / EVERY] = state.running;
+        this.share[(first + n) / EVERY] = state.share;
       }
     }
+    return shares;
   }
   pass(state, time) {
     state.share += state.running ? (time - state.time) / state.running : 0;
@@ -131,4 +155,34 @@ class SharesOfRun {
     this.pass(state, time);
     return state.share;
   }
+}
+
+/// Sums of shares, with those of whole blocks of slices made beforehand.
+class ShareSums extends BlockSums {
+  constructor(trace, each) {
+    super(trace, each);
+    this.key = Uint32Array.of(this.find(0));
+    this.shares = trace.threads.map((_, t) => new Float64Array(Math.ceil((trace.first[t + 1] - trace.first[t]) / BLOCK)));
+  }
+  addTo(thread, slice, share) {
+    this.shares[thread][Math.floor((slice - this.trace.first[thread]) / BLOCK)] += share;
+  }
+  block(thread, number) {
+    return {used: this.key, amounts: this.shares[thread].subarray(number, number + 1)};
+  }
+}
+
+/// Returns a function that finds the last of sorted values up to one of them. Values that are evenly
+/// spread are found at once.
+function placesOf(values) {
+  const count = values.length, least = values[0], scale = count / (values[count - 1] - least + 1);
+  const first = new Uint32Array(count + 1).fill(count); // by part of the span
+  for (let n = count; n-- > 0;)
+    first[Math.floor((values[n] - least) * scale)] = n;
+  for (let part = count; part-- > 0;)
+    first[part] = Math.min(first[part], first[part + 1]);
+  return value => {
+    const part = Math.min(count - 1, Math.floor((value - least) * scale));
+    return lastUpTo(values, first[part], first[part + 1], value);
+  };
 }

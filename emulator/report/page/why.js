@@ -2,7 +2,7 @@
 // Explains any range: where the time of threads went, with the sums of `ovnitrace why`.
 import {BlockSums} from './block_sums.js';
 import {Varints} from './data.js';
-import {lastUpTo} from './search.js';
+import {lastUpTo, lastUpToNear} from './search.js';
 import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN, STATES} from './trace.js';
 
 const isWait = state => state === COOLING || state === WARMING || state === THROTTLED;
@@ -23,6 +23,7 @@ export class Whys {
       return;
     const numbers = new Varints(bytes);
     this.turns = trace.cpus.map(() => this.readTurns(numbers));
+    this.near = new Uint32Array(trace.cpus.length); // by CPU: the turn that was found last
     const total = trace.header.slices + trace.threads.length;
     this.cause = new Uint32Array(total); // of a block: 1 + its number; of a wait: its kind
     this.waker = new Uint32Array(total); // of a block
@@ -193,11 +194,13 @@ export class Whys {
     const turns = this.turns[cpu];
     let at = from;
     if (turns && turns.holders.length) {
-      let n = lastUpTo(turns.ends, 0, turns.holders.length, from);
+      let n = lastUpToNear(turns.ends, turns.ends[this.near[cpu]] <= from ? this.near[cpu] : 0, turns.holders.length, from);
+      this.near[cpu] = n;
+      const first = this.key(COOLING, kind, 0);
       for (; n < turns.holders.length && at < to; n++) {
         const end = Math.min(to, turns.ends[n + 1]);
         if (end > at)
-          add(this.key(COOLING, kind, turns.holders[n]), end - at);
+          add(first + turns.holders[n], end - at);
         at = Math.max(at, end);
       }
     }
