@@ -100,6 +100,7 @@ TEST_F(WhyTab, FollowsTheRangeAndTheSelectedThread) {
   trace.write();
   open(dir.path());
   const auto text = [&]() -> std::string {
+    browser->wait_for("!document.querySelector('#pages progress')");
     return browser->evaluate("document.getElementById('pages').innerText.replace(/\\s+/g, ' ')");
   };
   browser->evaluate("document.getElementById('tab-6').click()");

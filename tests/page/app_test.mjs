@@ -56,13 +56,13 @@ test('selecting a thread without a row shows it', () => {
                    ['', false, '180px', 133]);
 });
 
-test('what the tab Why needs is summed up ahead, if the page has causes', () => {
+test('what the tab Why needs is summed up in steps, causes first', () => {
   const {app} = made();
-  app.shares = {*steps() { yield 'shares'; }};
-  app.whys = {known: true, *steps() { yield 'causes'; }};
-  assert.deepEqual([...app.steps()], ['causes', 'shares']);
-  app.whys.known = false;
-  assert.deepEqual([...app.steps()], []);
+  app.shares = {*steps() { yield 0.5; }};
+  const asked = [];
+  app.whys = {*steps(...of) { asked.push(...of); yield 1; }};
+  assert.deepEqual([...app.stepsToWhy([2], 5, 6)], [0.5, 0.75]);
+  assert.deepEqual(asked, [[2], 5, 6]);
 });
 
 test('only tabs about the selection or the range are made anew', () => {

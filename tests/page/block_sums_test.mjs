@@ -46,7 +46,7 @@ test('sums are those of one slice after the other, before and after the blocks a
 test('whole blocks are summed up once, only the ends of a span again', () => {
   const trace = makeThreads(), asked = [], sums = makeSums(trace, asked);
   const {first, start} = trace, begin = first[4];
-  assert.equal([...sums.steps(4)].length, 4); // 2000 slices in blocks of 512
+  assert.equal([...sums.steps([4], -Infinity, Infinity)].length, 4); // 2000 slices in blocks of 512
   const once = asked.length;
   sums.between([4], start[begin], start[first[5] - 1]);
   assert.equal(asked.length, once, 'the last block is a whole one, too');
@@ -54,6 +54,15 @@ test('whole blocks are summed up once, only the ends of a span again', () => {
   assert.deepEqual(asked.slice(once).filter(slice => slice < begin + 511 || slice >= begin + 1025 ||
       (slice >= begin + 512 && slice < begin + 1024)), []);
   assert.ok(asked.length > once);
+});
+
+test('only the blocks of some threads and a time are made ahead', () => {
+  const trace = makeThreads(), asked = [], sums = makeSums(trace, asked), {first, start} = trace;
+  const from = start[first[4] + 1], to = start[first[4] + 1600];
+  assert.deepEqual([...sums.steps([4], from, to)], [1024 / 2000, 1536 / 2000]);
+  const once = asked.length;
+  assert.deepEqual(plain(sums.between([4], from, to)), slow(trace, [4], from, to));
+  assert.deepEqual(asked.slice(once).filter(slice => slice >= first[4] + 512 && slice < first[4] + 1536), []);
 });
 
 test('an empty span and no threads have no sums', () => {

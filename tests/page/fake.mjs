@@ -83,6 +83,9 @@ class FakeElement {
   append(...children) {
     this.children.push(...children);
   }
+  contains(element) {
+    return this === element || this.children.some(child => child.contains?.(element));
+  }
   replaceChildren(...children) {
     this.children = children;
   }

@@ -21,7 +21,7 @@ try {
 
 /// Starts a page with one thread, and returns what was made. The data are in blocks of 90 letters.
 let pages = 0;
-async function start({header = {}, summary = {}} = {}) {
+async function start({header = {}, summary = {}, causes = varints()} = {}) {
   makeApp(); // for what a page needs of its browser
   fakeDocument();
   const {byId} = globalThis.document;
@@ -34,7 +34,7 @@ async function start({header = {}, summary = {}} = {}) {
   const parts = {
     summary: new TextEncoder().encode(JSON.stringify(told)), kind: Uint8Array.of(1), length: varints(5), cpu: varints(2),
     why: varints(0), peer: varints(0), mix: varints(), load: varints(5, 0), events: varints(), dark: varints(), order: varints(0),
-    critical_path: varints()};
+    critical_path: varints(), causes};
   const state = name => ({name, label: name, meaning: name, color: '#000000', pattern: 'none', waits: 'nothing', stacked: name === 'running'});
   const head = new TextEncoder().encode(JSON.stringify({
     from: 0, to: 5, states: ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'].map(state), state_order: [1, 0], threads: [{tid: 1, pid: 1, main: 0, node: 0, name: 'a', start: 0, slices: 1}],
@@ -100,7 +100,8 @@ test('losses and coarse threads are told, and a whole machine has the name of it
 });
 
 test('the page works ahead while it is idle, until it is done', async () => {
-  const {idle} = await start();
+  assert.equal((await start()).idle.length, 0, 'without causes there is nothing to sum up');
+  const {idle} = await start({header: {why: {culprits: [], blocks: [], kinds: [], idle: []}}, causes: varints(0, 0)});
   assert.equal(idle.length, 1);
   idle[0]({timeRemaining: () => 1});
   assert.equal(idle.length, 2, 'too little time: it asks again');

@@ -70,12 +70,13 @@ export class App {
     showLegend(byId('legend'), trace.header, this.colors);
   }
 
-  /// Sums up ahead what the tab Why needs, a part a step.
-  *steps() {
-    if (!this.whys.known)
-      return;
-    yield* this.whys.steps();
-    yield* this.shares.steps();
+  /// Sums up what the tab Why needs for some threads and a time, a part a step. Yields how much is
+  /// done, from 0 to 1.
+  *stepsToWhy(threads, from, to) {
+    for (const part of this.whys.steps(threads, from, to))
+      yield part / 2;
+    for (const part of this.shares.steps())
+      yield (1 + part) / 2;
   }
 
   redraw() {

@@ -76,12 +76,19 @@ export class BlockSums {
   block(thread, number, first, end) {
     return this.blocks[thread][number] ??= this.sumsOf(first, end, -Infinity, Infinity);
   }
-  /// Makes the sums of the blocks of a thread, one a step.
-  *steps(thread) {
-    const begin = this.trace.first[thread], last = this.trace.first[thread + 1] - 1;
-    for (let n = 0, first = begin; first < last; n++, first += BLOCK) {
-      this.block(thread, n, first, Math.min(first + BLOCK, last));
-      yield;
+  /// Makes the sums of the whole blocks that between() needs, one a step. Yields how much is done, from
+  /// 0 to 1.
+  *steps(threads, from, to) {
+    const {first, start} = this.trace;
+    for (let t = 0; t < threads.length; t++) {
+      const begin = first[threads[t]], last = first[threads[t] + 1] - 1;
+      for (let n = Math.ceil((lastUpTo(start, begin, last, from) - begin) / BLOCK), i, end; (i = begin + n * BLOCK) < last; n++) {
+        end = Math.min(i + BLOCK, last);
+        if (start[end] > to)
+          break;
+        this.block(threads[t], n, i, end);
+        yield (t + (end - begin) / (last - begin)) / threads.length;
+      }
     }
   }
 

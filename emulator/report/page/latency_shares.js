@@ -4,9 +4,9 @@ import {BLOCK, BlockSums} from './block_sums.js';
 import {lastUpTo, lastUpToNear} from './search.js';
 import {RUNNING} from './trace.js';
 
-const EVERY = 16;     // changes between two sums that are kept
-const WINDOW = 2048;  // changes, at least, in a part of the run that is sorted on its own
-const STEP = 1 << 16; // slices that are counted in a step
+const EVERY = 16;        // changes between two sums that are kept
+const WINDOW = 2048;     // changes, at least, in a part of the run that is sorted on its own
+const COUNTED = 1 << 16; // slices that are counted in a step
 
 /// The shares of all threads; with `report --against`, of the threads of each run, as the runs share no
 /// moment.
@@ -28,10 +28,14 @@ export class LatencyShares {
   of(thread, from, to) {
     return this.runs.get(this.runOf(this.trace.threads[thread])).of(thread, from, to);
   }
-  /// Does what of() needs for all threads, a part a step.
+  /// Does what of() needs for all threads, a part a step. Yields how much is done, from 0 to 1.
   *steps() {
-    for (const run of this.runs.values())
-      yield* run.steps();
+    let n = 0;
+    for (const run of this.runs.values()) {
+      for (const part of run.steps())
+        yield (n + part) / this.runs.size;
+      n++;
+    }
   }
 }
 
@@ -52,7 +56,7 @@ class SharesOfRun {
     while (!this.preparing.next().done);
     return this.blockSums.between([thread], from, to)[0]?.[1] ?? 0;
   }
-  /// Does what of() needs, a part a step.
+  /// Does what of() needs, a part a step. Yields how much is done, from 0 to 1.
   steps() {
     return this.preparing;
   }
@@ -69,8 +73,8 @@ class SharesOfRun {
     const {trace, threads} = this;
     let count = 0;
     for (const thread of threads)
-      for (let i = trace.first[thread], last = trace.first[thread + 1] - 1; i < last; yield)
-        for (const end = Math.min(i + STEP, last); i < end; i++)
+      for (let i = trace.first[thread], last = trace.first[thread + 1] - 1; i < last; yield 0)
+        for (const end = Math.min(i + COUNTED, last); i < end; i++)
           count += this.isRun(i) ? 2 : 0;
     this.changes = new Float64Array(count);
     this.running = new Uint32Array(Math.ceil(count / EVERY)); // threads, after every 16th change
@@ -84,7 +88,7 @@ class SharesOfRun {
       const first = used, slices = next.slice();
       this.eachChange(slices, from, to, (_, time, starting) => this.changes[used++] = 2 * time + starting);
       const changes = this.changes.subarray(first, used).sort();
-      yield;
+      yield n / windows;
       const shares = this.sumUp(state, first, changes), places = placesOf(changes);
       this.eachChange(next, from, to, (t, time, starting, slice) => {
         const share = shares[places(2 * time + 1)];
@@ -93,7 +97,7 @@ class SharesOfRun {
         else
           this.blockSums.addTo(threads[t], slice, share - begun[t]);
       });
-      yield;
+      yield (n + 1) / windows;
     }
   }
   /// Calls put(index of the thread, time, starting, slice) for the start (1) and end (0) of each run in a

@@ -8,6 +8,7 @@ import {handleWheel, handlePointer, handleAxis, handleKeys, fillHelp} from './in
 import {keepPlace} from './place.js';
 import {savePicture} from './picture.js';
 import {byId, element} from './dom.js';
+import {doWhileIdle} from './work.js';
 import {duration, count, counted} from './format.js';
 
 function showHead(trace) {
@@ -95,17 +96,6 @@ function setUpPrint(app) {
   addEventListener('afterprint', () => dark && app.toggleTheme());
 }
 
-/// Does work in steps while the page is idle. Does nothing where the browser (Safari) cannot tell when
-/// that is.
-function doWhileIdle(work) {
-  globalThis.requestIdleCallback?.(deadline => {
-    while (deadline.timeRemaining() > 1)
-      if (work.next().done)
-        return;
-    doWhileIdle(work);
-  });
-}
-
 async function start() {
   const {header, parts} = await readData(document);
   const trace = new Trace(header, parts);
@@ -126,7 +116,8 @@ async function start() {
   app.draw();
   window.ovnitrace = app.api();
   keepPlace(app);
-  doWhileIdle(app.steps());
+  if (app.whys.known)
+    doWhileIdle(app.stepsToWhy(trace.threads.map(thread => thread.index), trace.from, trace.to));
 }
 
 start().catch(error => {

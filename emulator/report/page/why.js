@@ -135,11 +135,9 @@ export class Whys {
     }
     return sums;
   }
-  /// Makes the sums that sums() needs, a part a step.
-  *steps() {
-    for (let thread = 0; thread < this.trace.threads.length; thread++)
-      if (this.hasCauses(thread))
-        yield* this.blockSums.steps(thread);
+  /// Makes what sums() needs, a part a step. Yields how much is done, from 0 to 1.
+  steps(threads, from, to) {
+    return this.blockSums.steps(threads.filter(thread => this.hasCauses(thread)), from, to);
   }
 
   /// Returns whether a slice starts a time that is not known. Outside the regions of --control nothing

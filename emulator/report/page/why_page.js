@@ -4,6 +4,7 @@ import {nameOf, RUNNING} from './trace.js';
 import {button, element} from './dom.js';
 import {counted, duration, percent} from './format.js';
 import {scopeSelect, timesOf} from './scope.js';
+import {doSoon} from './work.js';
 
 const PARTS_MOST = 8; // of a node; the rest is one line
 
@@ -45,14 +46,7 @@ function sharesTable(app, threads, from, to) {
 
 export function whyPage(app) {
   const {trace} = app, select = scopeSelect(app);
-  return into => {
-    const heading = element('h2', {}, 'Where the time went ', app.selected ? select.element : null);
-    if (!app.whys.known) {
-      into.replaceChildren(heading, element('p', {className: 'note'},
-          'Left out: it did not fit into --max-size. `ovnitrace why --from --to` explains a range.'));
-      return;
-    }
-    const {whose, threads} = select.chosen(), {from, to, words} = timesOf(app);
+  const show = (into, heading, {whose, threads, from, to, words}) => {
     const tree = app.whys.tree(threads, from, to), body = element('tbody');
     for (const part of tree.parts)
       addLines(body, part, 0, tree.ns, app);
@@ -64,5 +58,23 @@ export function whyPage(app) {
         element('table', {}, element('thead', {}, element('tr', {},
             ...[['', 'text'], ['Time', ''], ['%', '']].map(([text, className]) => element('th', {className, scope: 'col'}, text)))), body),
         ...sharesTable(app, threads.filter(thread => trace.hasSlices(thread)), from, to));
+  };
+  return into => {
+    const heading = element('h2', {}, 'Where the time went ', app.selected ? select.element : null);
+    if (!app.whys.known) {
+      into.replaceChildren(heading, element('p', {className: 'note'},
+          'Left out: it did not fit into --max-size. `ovnitrace why --from --to` explains a range.'));
+      return;
+    }
+    const chosen = {...select.chosen(), ...timesOf(app)}, bar = element('progress', {'aria-label': 'Sums up'});
+    doSoon(app.stepsToWhy(chosen.threads, chosen.from, chosen.to), {
+      told: part => {
+        bar.value = part;
+        if (!into.contains(bar))
+          into.replaceChildren(heading, bar);
+      },
+      done: () => show(into, heading, chosen),
+      isWanted: () => into.contains(bar),
+    });
   };
 }
