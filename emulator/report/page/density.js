@@ -54,8 +54,8 @@ export class Density {
   }
 }
 
-const PARTS = 32768; // of the whole run
-const FINE = 8;     // of them that are one part of a picture
+const PARTS = 131072; // of the whole run
+const FINE = 8;       // of them that are one part of a picture
 
 /// Keeps several densities of a whole run, and makes finer ones of a part that is shown larger.
 export class Densities {
