@@ -47,8 +47,10 @@ class SharesOfRun {
     this.near = 0; // the change that was found last
     this.preparing = this.prepare();
     this.blockSums = new ShareSums(trace, (slice, start, end, add) => {
-      if (trace.state(slice) === RUNNING)
-        add(0, this.until(end) - this.until(start));
+      if (trace.state(slice) !== RUNNING)
+        return;
+      const before = this.until(start); // the earlier time first: until() searches forward
+      add(0, this.until(end) - before);
     });
   }
 
@@ -79,12 +81,14 @@ class SharesOfRun {
     this.changes = new Float64Array(count);
     this.running = new Uint32Array(Math.ceil(count / EVERY)); // threads, after every 16th change
     this.share = new Float64Array(this.running.length);       // of a thread that always ran until then, ns
-    const windows = Math.ceil(count / Math.max(WINDOW, threads.length)), width = (trace.to - trace.from) / windows;
+    const windows = Math.ceil(count / Math.max(WINDOW, threads.length));
+    const width = (trace.to - trace.from) / windows;
     const state = {running: 0, share: 0, time: 0};
     const next = Uint32Array.from(threads, thread => trace.first[thread]); // slices
     const begun = new Float64Array(threads.length);                        // share until the start of the open run
     for (let n = 0, used = 0; n < windows; n++) {
-      const from = n ? trace.from + n * width : -Infinity, to = n + 1 < windows ? trace.from + (n + 1) * width : Infinity;
+      const from = n ? trace.from + n * width : -Infinity;
+      const to = n + 1 < windows ? trace.from + (n + 1) * width : Infinity;
       const first = used, slices = next.slice();
       this.eachChange(slices, from, to, (_, time, starting) => this.changes[used++] = 2 * time + starting);
       const changes = this.changes.subarray(first, used).sort();
