@@ -73,7 +73,7 @@ CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer $(if $(BY_CLANG),,-Wn
 LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 EMULATOR_LIBS := -ldw -lelf -liberty -lfmt -lz -lzstd -lsqlite3 -lpthread
-USER_LIBS := -lbpf -lncursesw -lZydis -lgnutls -lmicrohttpd $(EMULATOR_LIBS)
+USER_LIBS := -lbpf -lseccomp -lncursesw -lZydis -lgnutls -lmicrohttpd $(EMULATOR_LIBS)
 
 BPF_ARCH := $(patsubst powerpc%,powerpc,$(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(TARGET))))
 BPF_CFLAGS := -g -O2 $(WARN) -Wno-unused-parameter -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Iinclude -Ibpf

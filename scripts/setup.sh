@@ -23,6 +23,7 @@ build   libzstd-dev        compressed chunks
 build   libsqlite3-dev     `export --to sqlite`
 build   libgnutls28-dev    TLS for senders and collectors that share a key
 build   libmicrohttpd-dev  `ovnitrace top --metrics`
+build   libseccomp-dev     denies system calls
 build   libfmt-dev         text
 build   libncurses-dev     `ovnitrace top`
 build   libcli11-dev       the command line

@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -54,6 +55,19 @@ protected:
       EXPECT_EQ(outcome.out, "") << arguments[0];
       EXPECT_FALSE(exists(path("out"))) << arguments[0];
     }
+  }
+  /// Returns what /proc says of the system calls that the threads of a process may make.
+  static std::set<std::string> call_limits(const std::string &pid) {
+    std::set<std::string> limits;
+    for (const std::string &tid : names_in("/proc/" + pid + "/task"))
+      for (const std::string &line :
+           lines_of(read_text("/proc/" + pid + "/task/" + tid + "/status")))
+        if (line.starts_with("Seccomp:") || line.starts_with("NoNewPrivs:"))
+          limits.insert(line);
+    return limits;
+  }
+  static std::set<std::string> call_limits(const Process &process) {
+    return call_limits(std::to_string(process.pid()));
   }
   static constexpr const char *kNoSetcap =
       "setcap (libcap2-bin) is missing or the file system has no capabilities";
@@ -236,6 +250,49 @@ TEST_F(Privileges, AreNotUsedToCollectUnderSudo) {
   const std::string uid = "\t" + std::to_string(nobody_uid());
   EXPECT_NE(status.find("\nUid:" + uid + uid + uid), std::string::npos) << status;
   EXPECT_NE(status.find("\nCapPrm:\t0000000000000000"), std::string::npos) << status;
+}
+
+// user/launch/call_filter.h
+TEST_F(Privileges, SystemCallsAreDeniedToSessionsThatStartNoProgram) {
+  const std::set<std::string> denied = {"NoNewPrivs:\t1", "Seccomp:\t2"};
+  const Process program({.argv = {installed("spin"), "60000"}});
+  const std::string pid = std::to_string(program.pid());
+  const std::vector<std::vector<std::string>> sessions = {
+      {"record", "-a", "-o", trace()},
+      {"record", "-a", "--rotate", "1s", "-f", "-o", trace()},
+      {"record", "-a", "--stacks", "-f", "-o", trace()},
+      {"record", "-p", pid, "--control", "start:enter_func:main", "-f", "-o", trace()},
+      {"-p", pid, "--report", "-f", "-o", trace()},
+      {"stat", "-a"},
+      {"top", "--metrics", "0"}};
+  for (std::vector<std::string> argv : sessions) {
+    argv.insert(argv.begin(), ovnitrace());
+    Process session({.argv = argv});
+    EXPECT_TRUE(eventually([&] { return call_limits(session) == denied; }, argv[1]));
+    session.signal(SIGINT);
+    const Outcome outcome = session.wait();
+    EXPECT_EQ(outcome.status(), 0) << argv[1] << ": " << outcome.err;
+  }
+  CollectorProcess collector("tcp", directory());
+  EXPECT_EQ(call_limits(collector.process()), denied);
+}
+
+// The program would inherit it.
+TEST_F(Privileges, NoSystemCallIsDeniedToSessionsThatStartAProgram) {
+  const std::set<std::string> limits = call_limits("self");
+  const std::vector<std::vector<std::string>> sessions = {
+      {"record", "-a", "--buffer", "last:1M", "--on-save", "true", "-o", trace()},
+      {"-a", "--open", "-f", "-o", trace()}};
+  for (std::vector<std::string> argv : sessions) {
+    argv.insert(argv.begin(), ovnitrace());
+    const Process session({.argv = argv});
+    EXPECT_TRUE(eventually([&] { return session.err().find("tracing ") != std::string::npos; },
+                           "it has begun"));
+    EXPECT_EQ(call_limits(session), limits) << argv[1];
+  }
+  const Outcome outcome = record({"sh", "-c", "cat /proc/$PPID/status"}, {"-f"});
+  for (const std::string &line : limits)
+    EXPECT_NE(outcome.out.find("\n" + line + "\n"), std::string::npos) << outcome.out;
 }
 
 // Somebody else's trace directory must not make root read another file.

@@ -31,7 +31,8 @@ void show_ids() {
   printf("\n");
 }
 
-/// Lines of /proc/self/status that are inherited: ignored and blocked signals, capabilities.
+/// Lines of /proc/self/status that are inherited: ignored and blocked signals, capabilities,
+/// filters.
 void show_status() {
   FILE *file = fopen("/proc/self/status", "re");
   if (!file) {
@@ -41,7 +42,7 @@ void show_status() {
   char line[512];
   while (fgets(line, sizeof line, file))
     for (const char *key : {"SigBlk", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb",
-                            "NoNewPrivs", "Cpus_allowed_list"})
+                            "NoNewPrivs", "Seccomp", "Cpus_allowed_list"})
       if (const size_t size = strlen(key); strncmp(line, key, size) == 0 && line[size] == ':')
         printf("%s=%s", key, line + size + 1 + strspn(line + size + 1, " \t"));
   fclose(file);

@@ -223,7 +223,8 @@ void add_trace(App app, const std::vector<std::string> &command) {
   app.callback([app, arguments, outputs] {
     if (!app.named_subcommand().empty() || was_list_of_triggers(*arguments))
       return 0;
-    const RecordOptions options = checked(*arguments);
+    RecordOptions options = checked(*arguments);
+    options.opens_browser = outputs->open;
     check_outputs(options, *outputs);
     if (!options.selection.comms.empty() && !options.quiet)
       print("--comm records only threads of these names; to record all threads and draw only "

@@ -5,7 +5,7 @@
 #include "emulator/base/messages.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
-#include "user/launch/terminal_filter.h"
+#include "user/launch/call_filter.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>

@@ -4,6 +4,7 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "user/launch/call_filter.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
 #include "user/net/collected_trace.h"
@@ -80,6 +81,7 @@ int collect(const CollectOptions &options) {
   if (!options.key_file.empty())
     key = read_key(options.key_file);
   make_directory(options.directory);
+  deny_unneeded_calls(false);
   std::vector<std::unique_ptr<Server>> servers;
   constexpr size_t kFilesOfSender = 3, // connection, directory, trace.json or chunks
       kIdle = 128;                     // senders that are not served yet or have ended

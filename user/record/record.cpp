@@ -8,6 +8,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/format/thread_identity.h"
 #include "user/control/plan.h"
+#include "user/launch/call_filter.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
 #include "user/record/closing_report.h"
@@ -67,6 +68,13 @@ void require_threads(const std::vector<uint32_t> &tids) {
   for (const uint32_t tid : tids)
     if (syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH)
       throw Error("--tid {}: there is no such thread", tid);
+}
+
+/// Returns whether ovnitrace starts a program once it has attached. The program would inherit a
+/// filter of system calls.
+bool starts_programs(const RecordOptions &options) {
+  return !options.command.empty() || !options.on_save.empty() || options.debuginfod ||
+         options.opens_browser;
 }
 
 /// Prints what is recorded: without a program, nothing else is to be seen until the end.
@@ -132,6 +140,8 @@ RecordResult record(const RecordOptions &options) {
     trace.program_pid = traced.program_pid();
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
     become(owner, runs_as.uid != owner.uid); // to signal the program
+    if (!starts_programs(options))
+      deny_unneeded_calls(!options.control.empty());
     recording->start(save_signal ? save_signal->file() : -1);
     if (!traced.is_program() && !options.quiet)
       print_start(options, traced, *target);

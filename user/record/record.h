@@ -62,6 +62,7 @@ struct RecordOptions {
   std::vector<RuleOption> rules; ///< with a flight recorder: it is saved when one of them hits
   uint64_t trigger_saves = 0;    ///< how often all of these may save it
   std::string on_save;           ///< a command of the shell: runs after each save; empty: none
+  bool opens_browser = false;    ///< at the end: --open
   LiveView *live = nullptr;      ///< looks at a flight recorder's capture while it goes on, or null
 };
 
