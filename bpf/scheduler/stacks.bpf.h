@@ -63,25 +63,32 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 
 #define USUAL_FRAMES 24 /* most stacks of the kernel have fewer */
 
-/* Takes the stack that the kernel walks. It walks the program's part by frame pointers, so the
- * caller of the innermost function may be missing. */
-static __always_inline __u32 take_stack(void *ctx, __u64 flags)
+/* Lets the kernel walk a stack, and returns the number of frames. It walks the program's part by
+ * frame pointers, so the caller of the innermost function may be missing. */
+static __always_inline __u32 walk_stack(void *ctx, struct stack_slot *scratch, __u64 flags)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
-	long bytes;
-
-	if (!scratch)
-		return 0;
 	/* The helper clears what it does not fill, which costs as much as a frame. */
-	bytes = bpf_get_stack(ctx, scratch->addresses,
-			      (flags ? stack_depth : USUAL_FRAMES) * sizeof(__u64), flags);
+	long bytes = bpf_get_stack(ctx, scratch->addresses,
+				   (flags ? stack_depth : USUAL_FRAMES) * sizeof(__u64), flags);
+
 	if (!flags && bytes == USUAL_FRAMES * sizeof(__u64))
 		bytes = bpf_get_stack(ctx, scratch->addresses, sizeof(scratch->addresses), flags);
-	if (flags && bytes > 0)
-		scratch->addresses[0] |= STACK_GUESSED;
-	return bytes > 0 ? keep_stack(cpu, (__u32)bytes / sizeof(__u64)) : 0;
+	return bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
 }
+
+static __always_inline __u32 take_user_stack(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), count;
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+
+	count = scratch ? walk_stack(ctx, scratch, BPF_F_USER_STACK) : 0;
+	if (!count)
+		return 0;
+	scratch->addresses[0] |= STACK_GUESSED;
+	return keep_stack(cpu, count);
+}
+
+#include "kernel_stack.bpf.h"
 
 /* Returns whether the thread goes on behind the instruction that called the kernel. It does not if
  * it stops where a signal handler is about to start. */
@@ -110,12 +117,12 @@ static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 	__u64 in_call = 0;
 
 	if (stacks_wanted & STACKS_KERNEL)
-		kernel_stack = take_stack(ctx, 0);
+		kernel_stack = take_kernel_stack(ctx, current);
 	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD)) {
 		if (blocked_call(current) >= FTRACE_CALL_NATIVE && is_behind_call(current))
 			in_call = SCHED_STACK_IN_CALL;
 		user_stack = can_unwind(current) ? unwind_user_stack(in_call != 0)
-						 : take_stack(ctx, BPF_F_USER_STACK);
+						 : take_user_stack(ctx);
 	}
 	if (!kernel_stack && !user_stack)
 		return 0;

@@ -167,6 +167,7 @@ enum stack_choice {
 };
 
 #define CAPTURE_STACKS	    32768 /* distinct stacks that a capture can hold: 2^n below 65536 */
+#define WALKED_STACKS	    16384 /* stacks of the kernel that are found by their memory: 2^n */
 #define CAPTURE_STACK_DEPTH 126	  /* frames of one; the kernel takes no more than 127 */
 
 /* One stack, of the kernel or of a program, from the innermost frame outward. 1 KiB. */

@@ -123,7 +123,9 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->stack_depth = stack_depth_ = parameters.stack_depth;
   if (parameters.stacks) {
     bpf_map__set_max_entries(o->maps.stack_slots, CAPTURE_STACKS);
+    bpf_map__set_max_entries(o->maps.walked_stacks, WALKED_STACKS);
     bpf_map__set_max_entries(o->maps.stack_scratch, cpus_);
+    bpf_map__set_max_entries(o->maps.stack_memory, cpus_);
   }
   unwinds_ = parameters.stacks & STACKS_USER && can_unwind(types);
   o->rodata->unwinds = unwinds_;
