@@ -3,9 +3,9 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "user/launch/call_filter.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
-#include "user/launch/call_filter.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
