@@ -68,6 +68,30 @@ test('the graph has the means of 300 random traces, counted ns by ns', () => {
   }
 });
 
+test('the latency shares of all threads add up to the time in which one of them runs', () => {
+  for (const seed of [1, 2, 3]) {
+    const random = randomly(seed), end = 100000;
+    const slices = () => {
+      const list = [];
+      for (let left = end; left > 0; left -= list.at(-1).length)
+        list.push({state: random(2) ? RUNNING : PAUSED, length: Math.min(left, 1 + random(40))});
+      return list;
+    };
+    const threads = Array.from({length: 6}, (_, tid) => ({tid, pid: 1, name: 't', slices: slices()}));
+    const shares = new LatencyShares(makeTrace(threads)), runs = new Uint8Array(end);
+    for (const {slices} of threads) {
+      let at = 0;
+      for (const {state, length} of slices) {
+        if (state === RUNNING)
+          runs.fill(1, at, at + length);
+        at += length;
+      }
+    }
+    const sum = threads.reduce((all, _, t) => all + shares.of(t, 0, end), 0);
+    assert.equal(Math.round(sum), runs.reduce((all, one) => all + one, 0), 'seed ' + seed);
+  }
+});
+
 test('latency shares of 300 random traces are those of every ns', () => {
   for (let seed = 1; seed <= 300; seed++) { // each 30th has several blocks of sums and windows of changes
     const end = seed % 30 ? 1000 : 80000;

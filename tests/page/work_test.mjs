@@ -48,7 +48,7 @@ test('work that nobody waits for any more ends', t => {
 test('the tab Why shows how far it is until its sums are made', t => {
   const {work, timers, passTimers} = makeClock(t), {app, byId} = makeApp();
   const parts = [{label: 'running', ns: 450, parts: [], slices: () => []}];
-  app.whys = {known: true, steps: () => work(3, 8), tree: () => ({ns: 450, parts})};
+  app.whys = {known: true, hasCauses: () => true, steps: () => work(3, 8), tree: () => ({ns: 450, parts})};
   app.shares = {steps: () => work(0), of: () => 0};
   const pages = byId('pages'), bars = () => pages.all('progress').map(bar => bar.value);
   app.panel.open('Why');

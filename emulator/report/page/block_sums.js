@@ -27,7 +27,7 @@ export class BlockSums {
   /// Returns the entry of a key in the table, else a free one.
   entryOf(key) {
     const mask = this.table.length - 1;
-    let entry = key & mask;
+    let entry = Math.imul(key, 0x9e3779b1) >>> Math.clz32(mask); // the high bits depend on all of the key
     while (this.table[entry] >= 0 && this.keys[this.table[entry]] !== key)
       entry = entry + 1 & mask;
     return entry;

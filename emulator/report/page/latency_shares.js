@@ -191,6 +191,6 @@ function placesOf(values) {
     first[part] = Math.min(first[part], first[part + 1]);
   return value => {
     const part = Math.min(count - 1, Math.floor((value - least) * scale));
-    return lastUpTo(values, first[part], first[part + 1], value);
+    return lastUpTo(values, Math.max(0, first[part] - 1), first[part + 1], value); // it may be in an earlier part
   };
 }

@@ -57,7 +57,7 @@ export function whyPage(app) {
                 (coarse ? ' Left out: ' + counted(coarse, 'thread') + ' that the page does not have in detail (≈).' : '')),
         element('table', {}, element('thead', {}, element('tr', {},
             ...[['', 'text'], ['Time', ''], ['%', '']].map(([text, className]) => element('th', {className, scope: 'col'}, text)))), body),
-        ...sharesTable(app, threads.filter(thread => trace.hasSlices(thread)), from, to));
+        ...sharesTable(app, threads.filter(thread => app.whys.hasCauses(thread)), from, to));
   };
   return into => {
     const heading = element('h2', {}, 'Where the time went ', app.selected ? select.element : null);
