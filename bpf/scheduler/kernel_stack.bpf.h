@@ -62,7 +62,7 @@ __noinline int are_in_memory(__u32 cpu, __u32 count)
 	volatile __u64 *left; /* in a map, or the verifier examines each value that it can have */
 	__u64 used;
 
-	if (!scratch || !memory)
+	if (!scratch || !memory || (memory->hash && !complete))
 		return 0;
 	used = memory->count;
 	left = &scratch->count;
@@ -92,9 +92,22 @@ static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, struct task_stru
 		bytes = sizeof(memory->addresses);
 	if (bpf_probe_read_kernel(memory->addresses, bytes, ctx) != 0)
 		return NULL;
-	*hash = hash_memory(cpu, bytes / sizeof(__u64), cut);
+	*hash = hash_memory(cpu, bytes / sizeof(__u64), cut, blocked_call(current));
 	place = *hash & (WALKED_STACKS - 1);
 	return *hash ? bpf_map_lookup_elem(&walked_stacks, &place) : NULL;
+}
+
+/* Returns whether the walk, `count` frames in `scratch`, came to the entry of a system call. Its
+ * last address is then just below the registers. */
+static __always_inline bool is_complete(struct task_struct *current, struct stack_slot *scratch,
+					__u32 count)
+{
+	__u64 entry = 0;
+
+	if (count < 2 || count > CAPTURE_STACK_DEPTH || blocked_call(current) < FTRACE_CALL_NATIVE)
+		return false;
+	bpf_probe_read_kernel(&entry, sizeof(entry), (__u64 *)entry_regs(current) - 1);
+	return scratch->addresses[count - 1] == entry;
 }
 
 static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current)
@@ -102,18 +115,20 @@ static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *cu
 	__u32 cpu = bpf_get_smp_processor_id(), count, found;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	__u64 hash = 0, there, *walked = find_walked(ctx, cpu, current, &hash);
+	bool complete;
 
 	if (walked && ((there = *(volatile __u64 *)walked) ^ hash) >> 16 == 0)
 		return there & 0xffff;
 	count = scratch ? walk_stack(ctx, scratch, 0) : 0;
 	if (!count)
 		return 0;
-	found = keep_stack(cpu, count);
-	if (found && walked && are_in_memory(cpu, count))
-		*(volatile __u64 *)walked = (hash & ~0xffffULL) | found;
-	if (count >= 2 && count <= CAPTURE_STACK_DEPTH &&
-	    blocked_call(current) >= FTRACE_CALL_NATIVE)
+	complete = is_complete(current, scratch, count);
+	if (complete && count >= 2 && count <= CAPTURE_STACK_DEPTH &&
+	    behind_syscall != scratch->addresses[count - 2])
 		behind_syscall = scratch->addresses[count - 2];
+	found = keep_stack(cpu, count);
+	if (found && walked && are_in_memory(cpu, count, complete))
+		*(volatile __u64 *)walked = (hash & ~0xffffULL) | found;
 	return found;
 }
 
