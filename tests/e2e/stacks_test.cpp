@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <utility>
 
 namespace ovnitrace::test {
@@ -220,6 +222,29 @@ TEST_F(StackCaptures, AreFoldedWithTheirTimes) {
         line.find("_[k]") != std::string::npos)
       blocked += std::stoull(line.substr(line.rfind(' ') + 1));
   EXPECT_GE(blocked, 50'000'000u) << "50 times 1 ms";
+}
+
+/// The kernel's part of a stack is found by a hash of its memory, which has remains of other calls.
+TEST_F(StackCaptures, TheKernelsPartIsThatOfTheCall) {
+  record({installed("polls")}, {"--stacks"});
+  const Outcome folded =
+      run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
+  ASSERT_EQ(folded.status(), 0) << folded.err;
+  const std::map<std::string, std::regex> functions = {
+      {";by_poll;", std::regex("^(?!.*sys_ppoll).*;do_sys_poll_")},
+      {";by_ppoll;", std::regex("sys_ppoll_.*;do_sys_poll_")},
+      {";by_pselect6;", std::regex("pselect6?_")},
+      {";by_epoll_wait;", std::regex(";ep_poll_")},
+      {";by_clock_nanosleep;", std::regex("clock_nanosleep_.*;hrtimer_nanosleep_")}};
+  std::map<std::string, uint64_t> blocked;
+  for (const std::string &line : lines_of(folded.out))
+    for (const auto &[caller, expected] : functions)
+      if (line.find(caller) != line.npos && line.find("_[k]") != line.npos) {
+        EXPECT_TRUE(std::regex_search(line, expected)) << line;
+        blocked[caller] += std::stoull(line.substr(line.rfind(' ') + 1));
+      }
+  for (const auto &[caller, expected] : functions)
+    EXPECT_GE(blocked[caller], 2 * 300 * 50'000u) << caller;
 }
 
 /// Those of the kernel are not counted.
