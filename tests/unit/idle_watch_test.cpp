@@ -198,7 +198,7 @@ TEST_F(IdleWatchTest, ARefillDoesNotStartTheWaitOfAPreemptedThreadAnew) {
   at(1, 10).dispatch(2).at(1020).sleep(2);
   at(0, 40).dispatch(1).at(1100).epilogue(1, 13, FTRACE_OFFCPU_PREEMPTED).dispatch(3);
   at(0, 150).record(FTrace_EXT_refill, 1).at(1200).epilogue(3, 11).dispatch(1);
-  EXPECT_EQ(waits(300), (Texts{"13 100-200 unknown", "11 100-200 100 ns, 100 ns on 1"}));
+  EXPECT_EQ(waits(300), (Texts{"11 100-200 100 ns, 100 ns on 1", "13 200-300 unknown"}));
 }
 
 TEST_F(IdleWatchTest, ReadsAMaskOfSeveralWords) {
