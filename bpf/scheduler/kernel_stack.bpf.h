@@ -21,13 +21,13 @@ static __u64 behind_syscall;
 
 #define KERNEL_STACK_BYTES 16384 /* arch/x86: THREAD_SIZE, without KASAN */
 
-/* Returns a hash of the kernel's addresses in the first `words` of stack_memory and of their
- * places, as far as to `behind_syscall`; 0: it is not there, and must be (`cut`). Not static, so
- * that the verifier looks at the loop once. */
-__noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut)
+/* Returns a hash of the system call, of the kernel's addresses in the first `words` of
+ * stack_memory, and of their places, as far as to `behind_syscall`; 0: it is not there, and must be
+ * (`cut`). Not static, so that the verifier looks at the loop once. */
+__noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut, __u32 call)
 {
 	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
-	__u64 hash = 1, end = behind_syscall;
+	__u64 hash = call + 1, end = behind_syscall;
 
 	if (!memory)
 		return 0;
@@ -54,8 +54,9 @@ __noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut)
 #define FRAMES_OF_TRACER 4 /* at most: of this program, and of what calls it */
 
 /* Returns whether the frames of a walk, `count` in the scratch of this CPU, are all in the memory
- * that was hashed. Only then does the hash stand for them. Not static, as hash_memory(). */
-__noinline int are_in_memory(__u32 cpu, __u32 count)
+ * that was hashed. Only then does the hash stand for them. `complete`: the walk came to the entry
+ * of a system call. Not static, as hash_memory(). */
+__noinline int are_in_memory(__u32 cpu, __u32 count, __u32 complete)
 {
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
