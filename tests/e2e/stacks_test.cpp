@@ -231,11 +231,11 @@ TEST_F(StackCaptures, TheKernelsPartIsThatOfTheCall) {
       run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
   ASSERT_EQ(folded.status(), 0) << folded.err;
   const std::map<std::string, std::regex> functions = {
-      {";by_poll;", std::regex("^(?!.*sys_ppoll).*;do_sys_poll_")},
-      {";by_ppoll;", std::regex("sys_ppoll_.*;do_sys_poll_")},
-      {";by_pselect6;", std::regex("pselect6?_")},
-      {";by_epoll_wait;", std::regex(";ep_poll_")},
-      {";by_clock_nanosleep;", std::regex("clock_nanosleep_.*;hrtimer_nanosleep_")}};
+      {"::by_poll;", std::regex("^(?!.*sys_ppoll).*;do_sys_poll_")},
+      {"::by_ppoll;", std::regex("sys_ppoll_.*;do_sys_poll_")},
+      {"::by_pselect6;", std::regex("pselect6?_")},
+      {"::by_epoll_wait;", std::regex("sys_epoll_wait_")},
+      {"::by_clock_nanosleep;", std::regex("clock_nanosleep_.*;hrtimer_nanosleep_")}};
   std::map<std::string, uint64_t> blocked;
   for (const std::string &line : lines_of(folded.out))
     for (const auto &[caller, expected] : functions)
