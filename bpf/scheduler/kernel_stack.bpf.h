@@ -54,23 +54,23 @@ __noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut, __u32 call)
 #define FRAMES_OF_TRACER 4 /* at most: of this program, and of what calls it */
 
 /* Returns whether the frames of a walk, `count` in the scratch of this CPU, are all in the memory
- * that was hashed. Only then does the hash stand for them. `complete`: the walk came to the entry
- * of a system call. Not static, as hash_memory(). */
-__noinline int are_in_memory(__u32 cpu, __u32 count, __u32 complete)
+ * that was hashed. Only then does the hash stand for them. Not static, as hash_memory(). */
+__noinline int are_in_memory(__u32 cpu, __u32 count)
 {
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 	volatile __u64 *left; /* in a map, or the verifier examines each value that it can have */
-	__u64 used;
+	__u64 frame, used;
 
-	if (!scratch || !memory || (memory->hash && !complete))
+	if (!scratch || !memory)
 		return 0;
 	used = memory->count;
 	left = &scratch->count;
-	*left = count - memory->hash; /* the frame of the entry itself is behind the gap */
+	*left = count;
+	if (memory->hash)
+		(*left)--; /* the frame of the entry itself is behind the gap */
 	for (__u64 n = CAPTURE_STACK_DEPTH; n > 0; n--) {
-		__u64 frame = *left - 1;
-
+		frame = *left - 1;
 		if (n <= used && frame < CAPTURE_STACK_DEPTH &&
 		    memory->addresses[n - 1] == scratch->addresses[frame])
 			*left = frame;
@@ -78,13 +78,34 @@ __noinline int are_in_memory(__u32 cpu, __u32 count, __u32 complete)
 	return *left <= FRAMES_OF_TRACER;
 }
 
+/* Returns whether a walk came to the entry of a system call. If so, notes where the entry goes on.
+ * `entry`: the outermost address of the stack of a system call, else 0. Not static, as above. */
+__noinline int came_to_entry(__u32 cpu, __u32 count, __u64 entry)
+{
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+	volatile __u64 *frames; /* as above */
+	__u64 frame;
+
+	if (!scratch || !entry)
+		return 0;
+	frames = &scratch->count;
+	*frames = count;
+	frame = *frames - 1;
+	if (frame >= CAPTURE_STACK_DEPTH || scratch->addresses[frame] != entry)
+		return 0;
+	frame = *frames - 2;
+	if (frame < CAPTURE_STACK_DEPTH && behind_syscall != scratch->addresses[frame])
+		behind_syscall = scratch->addresses[frame];
+	return 1;
+}
+
 /* Returns the place of the hash in walked_stacks; null: the memory cannot be hashed. */
-static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, struct task_struct *current,
+static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, __u64 *regs, __u32 call,
 					  __u64 *hash)
 {
 	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 	/* In 32 bits, since the verifier refuses a difference of pointers in 64. */
-	__u32 bytes = (__u32)(__u64)entry_regs(current) - (__u32)(__u64)ctx, place;
+	__u32 bytes = (__u32)(__u64)regs - (__u32)(__u64)ctx, place;
 	bool cut = bytes > sizeof(memory->addresses);
 
 	if (!memory || bytes >= KERNEL_STACK_BYTES) /* or on the stack of an interrupt */
@@ -93,49 +114,38 @@ static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, struct task_stru
 		bytes = sizeof(memory->addresses);
 	if (bpf_probe_read_kernel(memory->addresses, bytes, ctx) != 0)
 		return NULL;
-	*hash = hash_memory(cpu, bytes / sizeof(__u64), cut, blocked_call(current));
+	*hash = hash_memory(cpu, bytes / sizeof(__u64), cut, call);
 	place = *hash & (WALKED_STACKS - 1);
 	return *hash ? bpf_map_lookup_elem(&walked_stacks, &place) : NULL;
 }
 
-/* Returns whether the walk, `count` frames in `scratch`, came to the entry of a system call. Its
- * last address is then just below the registers. */
-static __always_inline bool is_complete(struct task_struct *current, struct stack_slot *scratch,
-					__u32 count)
-{
-	__u64 entry = 0;
-
-	if (count < 2 || count > CAPTURE_STACK_DEPTH || blocked_call(current) < FTRACE_CALL_NATIVE)
-		return false;
-	bpf_probe_read_kernel(&entry, sizeof(entry), (__u64 *)entry_regs(current) - 1);
-	return scratch->addresses[count - 1] == entry;
-}
-
-static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current)
+/* `call`: as blocked_call(). */
+static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current, __u32 call)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), count, found;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
-	__u64 hash = 0, there, *walked = find_walked(ctx, cpu, current, &hash);
-	bool complete;
+	__u64 *regs = (__u64 *)entry_regs(current);
+	__u64 hash = 0, entry = 0, there, *walked = find_walked(ctx, cpu, regs, call, &hash);
+	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 
 	if (walked && ((there = *(volatile __u64 *)walked) ^ hash) >> 16 == 0)
 		return there & 0xffff;
 	count = scratch ? walk_stack(ctx, scratch, 0) : 0;
-	if (!count)
+	if (!count || !memory)
 		return 0;
-	complete = is_complete(current, scratch, count);
-	if (complete && count >= 2 && count <= CAPTURE_STACK_DEPTH &&
-	    behind_syscall != scratch->addresses[count - 2])
-		behind_syscall = scratch->addresses[count - 2];
 	found = keep_stack(cpu, count);
-	if (found && walked && are_in_memory(cpu, count, complete))
+	if (call >=
+	    FTRACE_CALL_NATIVE) /* the entry's call has put its address below the registers */
+		bpf_probe_read_kernel(&entry, sizeof(entry), regs - 1);
+	if ((came_to_entry(cpu, count, entry) || !memory->hash) && found && walked &&
+	    are_in_memory(cpu, count))
 		*(volatile __u64 *)walked = (hash & ~0xffffULL) | found;
 	return found;
 }
 
 #else
 
-static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current)
+static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current, __u32 call)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), count;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);

@@ -113,13 +113,13 @@ static __always_inline bool is_behind_call(struct task_struct *current)
 static __noinline __u64 stack_word(void *ctx, __u32 whose, bool user)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	__u32 kernel_stack = 0, user_stack = 0;
+	__u32 kernel_stack = 0, user_stack = 0, call = blocked_call(current);
 	__u64 in_call = 0;
 
 	if (stacks_wanted & STACKS_KERNEL)
-		kernel_stack = take_kernel_stack(ctx, current);
+		kernel_stack = take_kernel_stack(ctx, current, call);
 	if (stacks_wanted & STACKS_USER && user && !(current->flags & PF_KTHREAD)) {
-		if (blocked_call(current) >= FTRACE_CALL_NATIVE && is_behind_call(current))
+		if (call >= FTRACE_CALL_NATIVE && is_behind_call(current))
 			in_call = SCHED_STACK_IN_CALL;
 		user_stack = can_unwind(current) ? unwind_user_stack(in_call != 0)
 						 : take_user_stack(ctx);
