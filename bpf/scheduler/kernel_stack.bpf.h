@@ -60,18 +60,19 @@ __noinline int are_in_memory(__u32 cpu, __u32 count)
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 	volatile __u64 *left; /* in a map, or the verifier examines each value that it can have */
-	__u64 frame, used;
+	volatile __u64 *used; /* the same */
+	__u64 frame;
 
 	if (!scratch || !memory)
 		return 0;
-	used = memory->count;
+	used = &memory->count;
 	left = &scratch->count;
 	*left = count;
 	if (memory->hash)
 		(*left)--; /* the frame of the entry itself is behind the gap */
 	for (__u64 n = CAPTURE_STACK_DEPTH; n > 0; n--) {
 		frame = *left - 1;
-		if (n <= used && frame < CAPTURE_STACK_DEPTH &&
+		if (n <= *used && frame < CAPTURE_STACK_DEPTH &&
 		    memory->addresses[n - 1] == scratch->addresses[frame])
 			*left = frame;
 	}
