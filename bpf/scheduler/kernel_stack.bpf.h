@@ -120,7 +120,8 @@ static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, __u64 *regs, __u
 	return *hash ? bpf_map_lookup_elem(&walked_stacks, &place) : NULL;
 }
 
-/* `call`: as blocked_call(). */
+/* Returns the place of the running thread's kernel stack, as keep_stack(). `call`: as
+ * blocked_call(). */
 static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *current, __u32 call)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), count, found;
@@ -135,8 +136,8 @@ static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *cu
 	if (!count || !memory)
 		return 0;
 	found = keep_stack(cpu, count);
-	if (call >=
-	    FTRACE_CALL_NATIVE) /* the entry's call has put its address below the registers */
+	/* The entry's call has put its address below the registers. */
+	if (call >= FTRACE_CALL_NATIVE)
 		bpf_probe_read_kernel(&entry, sizeof(entry), regs - 1);
 	if ((came_to_entry(cpu, count, entry) || !memory->hash) && found && walked &&
 	    are_in_memory(cpu, count))
