@@ -9,9 +9,14 @@
  * CPU sees a half of it. */
 ARRAY(walked_stacks, __u64, 1); /* WALKED_STACKS, set by the loader */
 
-/* The memory of the kernel's stack that a CPU examines, from the innermost word on: `count` words
- * of it were hashed. `hash`: whether they end with `behind_syscall`. Interrupts are off. */
-ARRAY(stack_memory, struct stack_slot, 1); /* possible CPUs, set by the loader */
+/* The memory of the kernel's stack that a CPU examines. Interrupts are off. */
+struct stack_memory {
+	__u64 hashed;	  /* words, from the innermost on */
+	__u64 to_syscall; /* whether they end with `behind_syscall` */
+	__u64 words[CAPTURE_STACK_DEPTH];
+};
+
+ARRAY(stack_memory, struct stack_memory, 1); /* possible CPUs, set by the loader */
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -26,25 +31,24 @@ static __u64 behind_syscall;
  * (`cut`). Not static, so that the verifier looks at the loop once. */
 __noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut, __u32 call)
 {
-	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
+	struct stack_memory *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 	__u64 hash = call + 1, end = behind_syscall;
 
 	if (!memory)
 		return 0;
-	memory->count = words;
-	memory->hash = 0;
+	memory->hashed = words;
+	memory->to_syscall = 0;
 	for (__u64 n = 0; n < CAPTURE_STACK_DEPTH && n < words; n++) {
-		__u64 word = memory->addresses[n];
+		__u64 word = memory->words[n];
 
 		/* The kernel's code is in the last 2 GiB. The last 16 MiB are left out: small
 		 * negative numbers look like that. */
 		if (word + (2ULL << 30) >= (2ULL << 30) - (16ULL << 20))
 			continue;
-		hash = (hash ^ word ^ n << 40) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
+		hash = mix_hash(hash, word ^ n << 40);
 		if (word == end) {
-			memory->count = n + 1;
-			memory->hash = 1;
+			memory->hashed = n + 1;
+			memory->to_syscall = 1;
 			return hash | 1ULL << 63;
 		}
 	}
@@ -58,22 +62,22 @@ __noinline __u64 hash_memory(__u32 cpu, __u32 words, __u32 cut, __u32 call)
 __noinline int are_in_memory(__u32 cpu, __u32 count)
 {
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
-	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
-	volatile __u64 *left; /* in a map, or the verifier examines each value that it can have */
-	volatile __u64 *used; /* the same */
+	struct stack_memory *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
+	volatile __u64 *left;	/* in a map, or the verifier examines each value that it can have */
+	volatile __u64 *hashed; /* the same */
 	__u64 frame;
 
 	if (!scratch || !memory)
 		return 0;
-	used = &memory->count;
+	hashed = &memory->hashed;
 	left = &scratch->count;
 	*left = count;
-	if (memory->hash)
+	if (memory->to_syscall)
 		(*left)--; /* the frame of the entry itself is behind the gap */
 	for (__u64 n = CAPTURE_STACK_DEPTH; n > 0; n--) {
 		frame = *left - 1;
-		if (n <= *used && frame < CAPTURE_STACK_DEPTH &&
-		    memory->addresses[n - 1] == scratch->addresses[frame])
+		if (n <= *hashed && frame < CAPTURE_STACK_DEPTH &&
+		    memory->words[n - 1] == scratch->addresses[frame])
 			*left = frame;
 	}
 	return *left <= FRAMES_OF_TRACER;
@@ -101,19 +105,18 @@ __noinline int came_to_entry(__u32 cpu, __u32 count, __u64 entry)
 }
 
 /* Returns the place of the hash in walked_stacks; null: the memory cannot be hashed. */
-static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, __u64 *regs, __u32 call,
-					  __u64 *hash)
+static __always_inline __u64 *find_walked(void *ctx, __u32 cpu, struct stack_memory *memory,
+					  __u64 *regs, __u32 call, __u64 *hash)
 {
-	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
 	/* In 32 bits, since the verifier refuses a difference of pointers in 64. */
 	__u32 bytes = (__u32)(__u64)regs - (__u32)(__u64)ctx, place;
-	bool cut = bytes > sizeof(memory->addresses);
+	bool cut = bytes > sizeof(memory->words);
 
-	if (!memory || bytes >= KERNEL_STACK_BYTES) /* or on the stack of an interrupt */
+	if (bytes >= KERNEL_STACK_BYTES) /* or on the stack of an interrupt */
 		return NULL;
 	if (cut)
-		bytes = sizeof(memory->addresses);
-	if (bpf_probe_read_kernel(memory->addresses, bytes, ctx) != 0)
+		bytes = sizeof(memory->words);
+	if (bpf_probe_read_kernel(memory->words, bytes, ctx) != 0)
 		return NULL;
 	*hash = hash_memory(cpu, bytes / sizeof(__u64), cut, call);
 	place = *hash & (WALKED_STACKS - 1);
@@ -126,20 +129,23 @@ static __always_inline __u32 take_kernel_stack(void *ctx, struct task_struct *cu
 {
 	__u32 cpu = bpf_get_smp_processor_id(), count, found;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
-	__u64 *regs = (__u64 *)entry_regs(current);
-	__u64 hash = 0, entry = 0, there, *walked = find_walked(ctx, cpu, regs, call, &hash);
-	struct stack_slot *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
+	struct stack_memory *memory = bpf_map_lookup_elem(&stack_memory, &cpu);
+	__u64 *regs = (__u64 *)entry_regs(current), *walked;
+	__u64 hash = 0, entry = 0, there;
 
+	if (!scratch || !memory)
+		return 0;
+	walked = find_walked(ctx, cpu, memory, regs, call, &hash);
 	if (walked && ((there = *(volatile __u64 *)walked) ^ hash) >> 16 == 0)
 		return there & 0xffff;
-	count = scratch ? walk_stack(ctx, scratch, 0) : 0;
-	if (!count || !memory)
+	count = walk_stack(ctx, scratch, 0);
+	if (!count)
 		return 0;
 	found = keep_stack(cpu, count);
 	/* The entry's call has put its address below the registers. */
 	if (call >= FTRACE_CALL_NATIVE)
 		bpf_probe_read_kernel(&entry, sizeof(entry), regs - 1);
-	if ((came_to_entry(cpu, count, entry) || !memory->hash) && found && walked &&
+	if ((came_to_entry(cpu, count, entry) || !memory->to_syscall) && found && walked &&
 	    are_in_memory(cpu, count))
 		*(volatile __u64 *)walked = (hash & ~0xffffULL) | found;
 	return found;

@@ -20,6 +20,12 @@ ARRAY(stack_scratch, struct stack_slot, 1); /* possible CPUs, set by the loader 
 /* By tid: the record of the stack of who wakes it, from sched_waking to sched_wakeup. */
 ARRAY(waker_stacks, __u64, 1); /* FTRACE_TID_MASK + 1 with STACKS_WAKEUP, set by the loader */
 
+static __always_inline __u64 mix_hash(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
 /* Keeps the `count` addresses in the scratch of this CPU. Returns their place + 1; 0 if there was
  * no room. Equal hashes of 64 bits are taken for equal stacks. Not static, so that the verifier
  * looks at the loop once and not on each path that leads here. */
@@ -32,8 +38,7 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 	if (!scratch || !count || count > CAPTURE_STACK_DEPTH)
 		return 0;
 	for (__u32 n = 0; n < CAPTURE_STACK_DEPTH && n < count; n++) {
-		hash = (hash ^ scratch->addresses[n]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
+		hash = mix_hash(hash, scratch->addresses[n]);
 	}
 	hash |= 1; /* 0 is a free place */
 	for (__u32 step = 0; step < 8; step++) {
