@@ -122,15 +122,17 @@ inline std::vector<Tracer> bench_tracers(const std::string &scratch) {
                               {"ovnitrace --compress=0", ours("--compress=0")},
                               {"ovnitrace --stacks=kernel", ours("--stacks=kernel")},
                               {"ovnitrace --stacks", ours("--stacks")}};
-  const auto add_peer = [&](const std::string &program, const std::string &options) {
+  const auto add_peer = [&](const std::string &name, const std::string &options) {
+    const std::string program = name.substr(0, name.find(' '));
     const std::string file = scratch + "/" + program + ".data";
     if (system(("command -v " + program + " >/dev/null 2>&1").c_str()) != 0)
       return;
     const std::string command = program + " " + options + " -o " + file + " --";
-    list.push_back({program + " " + options.substr(0, options.find(" -")),
-                    [=](const Load &load) { return run_peer(command, file, load); }});
+    list.push_back({name, [=](const Load &load) { return run_peer(command, file, load); }});
   };
-  add_peer("perf", "sched record");
-  add_peer("trace-cmd", "record -q -e sched_switch -e sched_waking");
+  add_peer("perf sched record", "sched record");
+  add_peer("perf --call-graph fp", "record -q -e sched:sched_switch --call-graph fp");
+  add_peer("perf --call-graph dwarf", "record -q -e sched:sched_switch --call-graph dwarf");
+  add_peer("trace-cmd record", "record -q -e sched_switch -e sched_waking");
   return list;
 }
