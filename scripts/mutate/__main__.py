@@ -108,7 +108,7 @@ def test_mutant(mutant, source, places, tests):
         place.write(mutant.path, mutant.apply(source))
         if not place.build(mutant.path):
             return None
-        return find(place.folder, tests.steps(mutant.path, room_of(mutant.path)))
+        return find(place.folder, tests.steps(mutant.path, room_of(mutant.path)), tests.tree)
     finally:
         place.write(mutant.path, source)
         place.restore()

@@ -163,8 +163,9 @@ def with_filter(command, change):
             for word in command]
 
 
-def find(folder, steps):
-    """Runs the steps until one fails twice. A test that fails once only is flaky and runs no more."""
+def find(folder, steps, clean):
+    """Runs the steps until one fails twice, but not in the folder `clean`, which has no mutant. A test
+    that fails once only, or there, too, is flaky and runs no more."""
     flaky = set()
     for step in steps:
         command = step.command
@@ -177,7 +178,7 @@ def find(folder, steps):
             test = test_that_failed(log)
             again = with_filter(command, lambda c: test) if test and '.' in test else command
             second, _ = run(folder, again, step.seconds)
-            if second != 0:
+            if second != 0 and (again == command or run(clean, again, step.seconds)[0] == 0):
                 return Result('timeout' if second is None else 'killed',
                               test or ' '.join(command[:2]), len(flaky))
             if not test or test in flaky or again == command:
