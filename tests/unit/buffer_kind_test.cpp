@@ -4,13 +4,9 @@
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/buffer_kind.h"
 #include "user/chunk/chunk_meters.h"
-#include "user/chunk/dropping_buffer.h"
-#include "user/chunk/waiting_buffer.h"
+#include "user/chunk/linked_chunks.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 namespace ovnitrace {
 namespace {
@@ -50,7 +46,7 @@ TEST(BufferKind, RefusesMoreThanTheMemory) {
 
 TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   test::CollectingOutput output;
-  WaitingBuffer queue(output, 4, 256);
+  LinkedChunks queue(output, LinkedChunks::kWait, 1, 3, 256);
   const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
   const uint64_t bytes = chunk.records.size() * sizeof(ftrace_record);
   int full = 0;
@@ -62,17 +58,6 @@ TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   queue.close();
   EXPECT_EQ(output.files[0].size(), 5 * chunk.records.size());
   EXPECT_EQ(output.finished, 1);
-}
-
-TEST(WaitingBuffer, CountsRecordsThatItsOutputRefuses) {
-  const Chunk chunk = test::event_chunk(0, 0, 1000, 100);
-  test::CollectingOutput output(2 * chunk.records.size());
-  WaitingBuffer queue(output, 2, 256);
-  for (int n = 0; n < 5; n++)
-    test::give(queue, chunk);
-  queue.close();
-  EXPECT_EQ(queue.records_dropped(), 3 * chunk.records.size());
-  EXPECT_EQ(queue.error(), "no room");
 }
 
 TEST(CountedOutput, CountsTakenAndRefusedRecordsOfEachCpu) {
@@ -95,27 +80,6 @@ TEST(CountedOutput, CountsTakenAndRefusedRecordsOfEachCpu) {
   EXPECT_EQ(counted.losses()[1].counted, 13u);
   EXPECT_EQ(counted.losses()[1].logged, 10u);
   EXPECT_EQ(counted.losses()[1].lost, 42u) << "what was lost in the kernel before is in it";
-}
-
-// The documented maximum of --chunks: 64 GiB, if it were taken at once.
-TEST(WaitingBuffer, TakesMemoryWhenItIsNeeded) {
-  const auto pages = [] {
-    uint64_t size = 0;
-    std::ifstream("/proc/self/statm") >> size;
-    return size;
-  };
-  constexpr size_t kMany = 1 << 16, kMebibyte = (1 << 20) / sizeof(ftrace_record);
-  test::CollectingOutput output, lossy_output; // each buffer writes from a thread of its own
-  const uint64_t before = pages();
-  {
-    WaitingBuffer queue(output, kMany, kMebibyte);
-    DroppingBuffer lossy(lossy_output, 2, kMany, kMebibyte);
-    for (CaptureBuffer *store :
-         {static_cast<CaptureBuffer *>(&queue), static_cast<CaptureBuffer *>(&lossy)})
-      for (uint32_t n = 0; n < 3; n++)
-        test::give(*store, test::event_chunk(0, n, 1000 * (n + 1), 100));
-    EXPECT_LT((pages() - before) * uint64_t(getpagesize()), uint64_t(1) << 30);
-  }
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What waits on a CPU for its transitions: user/record/cpu_stream.
 #include "tests/unit/support/chunks.h"
-#include "user/chunk/waiting_buffer.h"
+#include "user/chunk/linked_chunks.h"
 #include "user/record/cpu_stream.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ protected:
     }
   }
   test::CollectingOutput output_;
-  WaitingBuffer queue_{output_, 4, 1 << 16};
+  LinkedChunks queue_{output_, LinkedChunks::kWait, 1, 3, 1 << 16};
   ThreadRegistry registry_;
   std::atomic<uint64_t> end_{UINT64_MAX};
   CpuStream stream_{ChunkWriter(0, 0, registry_, queue_), end_};
@@ -55,7 +55,7 @@ TEST_F(CpuStreamTest, SaysUpToWhenAllWasWritten) {
 // With --rotate, the next event of the CPU can be in a later part, which starts after trace_start.
 TEST(CpuStream, ASilentCpuHasTheStartOfTheTraceInItsFirstChunk) {
   test::CollectingOutput output;
-  WaitingBuffer queue(output, 4, 1 << 16);
+  LinkedChunks queue(output, LinkedChunks::kWait, 1, 3, 1 << 16);
   const ThreadRegistry registry;
   const std::atomic<uint64_t> end = 9000;
   CpuStream stream(ChunkWriter(0, 100, registry, queue), end);
@@ -122,7 +122,7 @@ protected:
     stage_.count = count;
   }
   test::CollectingOutput output_;
-  WaitingBuffer queue_{output_, 4, 1 << 16};
+  LinkedChunks queue_{output_, LinkedChunks::kWait, 1, 3, 1 << 16};
   ThreadRegistry registry_;
   std::atomic<uint64_t> end_{UINT64_MAX};
   CpuStream stream_{ChunkWriter(0, 0, registry_, queue_), end_};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The time and the system call of a transition, from the kernel's 16 bytes to the chunk.
 #include "tests/unit/support/chunks.h"
-#include "user/chunk/waiting_buffer.h"
+#include "user/chunk/linked_chunks.h"
 #include "user/record/cpu_stream.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ protected:
     return output_.files[0];
   }
   test::CollectingOutput output_;
-  WaitingBuffer queue_{output_, 4, 1 << 16};
+  LinkedChunks queue_{output_, LinkedChunks::kWait, 1, 3, 1 << 16};
   ThreadRegistry registry_;
   std::atomic<uint64_t> end_{UINT64_MAX};
   CpuStream stream_{ChunkWriter(0, 0, registry_, queue_), end_};
@@ -89,7 +89,7 @@ TEST_F(TransitionStream, ABlockedThreadHasItsCallInTheRecord) {
           SCHED_WHEN(100 + n, round + n),
           SCHED_WORD(SCHED_KIND_SWITCH, FTRACE_OFFCPU_DISK, 0, 7, 8) | SCHED_A_TRACED};
     test::CollectingOutput output;
-    WaitingBuffer queue(output, 4, 1 << 16);
+    LinkedChunks queue(output, LinkedChunks::kWait, 1, 3, 1 << 16);
     CpuStream stream(ChunkWriter(0, 0, registry_, queue), end_);
     stream.note_position(500);
     stream.take_stage(stage);

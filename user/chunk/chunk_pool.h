@@ -31,7 +31,7 @@ public:
 };
 
 /// A pool that keeps the chunks of one capture, as --buffer says: until they are written
-/// (WaitingBuffer, DroppingBuffer), or only the last ones (FlightRecorder).
+/// (LinkedChunks), or only the last ones (FlightRecorder).
 class CaptureBuffer : public ChunkPool {
 public:
   /// Writes what is kept to the destination. No call but the three below may follow.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/capture_storage.h"
 
-#include "user/chunk/dropping_buffer.h"
-#include "user/chunk/waiting_buffer.h"
+#include "user/chunk/linked_chunks.h"
 
 #include <utility>
 
@@ -25,12 +24,9 @@ CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target
     return;
   }
   const PipelineCompression compression = {options.compress_level, options.spare_chunks / 2};
-  if (target.may_stall())
-    store_ = std::make_unique<DroppingBuffer>(output_, cpus, options.spare_chunks, chunk_records,
-                                              compression);
-  else
-    store_ = std::make_unique<WaitingBuffer>(output_, cpus + options.spare_chunks, chunk_records,
-                                             compression);
+  store_ = std::make_unique<LinkedChunks>(
+      output_, target.may_stall() ? LinkedChunks::kDrop : LinkedChunks::kWait, cpus,
+      options.spare_chunks, chunk_records, compression);
   if (options.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options.buffer.bytes, std::move(full));
 }

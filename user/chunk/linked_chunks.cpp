@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "user/chunk/dropping_buffer.h"
+#include "user/chunk/linked_chunks.h"
 
 #include "emulator/base/human.h"
 #include "emulator/format/chunk_header.h"
@@ -11,20 +11,22 @@
 
 namespace ovnitrace {
 
-DroppingBuffer::DroppingBuffer(ChunkDestination &output, uint32_t cpus, size_t waiting,
-                               size_t chunk_records, const PipelineCompression &compression)
-    : output_(output), waiting_(waiting), chunk_records_(chunk_records), gaps_(cpus), shifts_(cpus),
-      line_(output, compression,
-            [this](Chunk *chunk, size_t missing) { take_back(chunk, missing); }) {
+LinkedChunks::LinkedChunks(ChunkDestination &output, WhenFull when_full, uint32_t cpus,
+                           size_t waiting, size_t chunk_records,
+                           const PipelineCompression &compression)
+    : output_(output), when_full_(when_full), waiting_(waiting), chunk_records_(chunk_records),
+      gaps_(cpus), shifts_(cpus), line_(output, compression, [this](Chunk *chunk, size_t missing) {
+        take_back(chunk, missing);
+      }) {
   for (uint32_t cpu = 0; cpu < cpus; cpu++)
     add_chunk();
 }
 
-DroppingBuffer::~DroppingBuffer() {
+LinkedChunks::~LinkedChunks() {
   close();
 }
 
-void DroppingBuffer::add_chunk() {
+void LinkedChunks::add_chunk() {
   auto chunk = std::make_unique<Chunk>();
   chunk->records.reserve(chunk_records_);
   chunks_.push_back(std::move(chunk));
@@ -32,7 +34,7 @@ void DroppingBuffer::add_chunk() {
 }
 
 /// Returns whether one chunk more may be under way, and each CPU has one to fill all the same.
-bool DroppingBuffer::has_room() {
+bool LinkedChunks::has_room() {
   if (under_way_ >= waiting_)
     return false;
   try {
@@ -44,9 +46,10 @@ bool DroppingBuffer::has_room() {
   }
 }
 
-/// Returns a free chunk. give() has made sure that there is one.
-Chunk *DroppingBuffer::borrow(uint32_t cpu) {
-  std::lock_guard lock(mutex_);
+/// Waits only with kWait: otherwise give() has made sure that a chunk is free.
+Chunk *LinkedChunks::borrow(uint32_t cpu) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  returned_.wait(lock, [this] { return !free_.empty(); });
   Chunk *chunk = free_.back();
   free_.pop_back();
   chunk->cpu = cpu;
@@ -54,9 +57,9 @@ Chunk *DroppingBuffer::borrow(uint32_t cpu) {
   return chunk;
 }
 
-void DroppingBuffer::give(Chunk *chunk) {
+void LinkedChunks::give(Chunk *chunk) {
   std::lock_guard lock(mutex_);
-  if (!has_room()) {
+  if (!has_room() && when_full_ == kDrop) {
     drop(*chunk);
     free_.push_back(chunk);
     return;
@@ -68,12 +71,12 @@ void DroppingBuffer::give(Chunk *chunk) {
 }
 
 /// Adds the gap of a CPU, if there is one, before its next chunk.
-void DroppingBuffer::add_gap(uint32_t cpu) {
+void LinkedChunks::add_gap(uint32_t cpu) {
   if (std::optional<Chunk> gap = take_gap(cpu))
     line_.add(&gap_chunks_.emplace_back(std::move(*gap)));
 }
 
-void DroppingBuffer::drop(const Chunk &chunk) {
+void LinkedChunks::drop(const Chunk &chunk) {
   Gap &gap = gaps_[chunk.cpu];
   if (gap.chunks++ == 0) {
     gap.begin = ftrace_record_tsc(&chunk.records.front());
@@ -87,8 +90,10 @@ void DroppingBuffer::drop(const Chunk &chunk) {
   dropped_ += loss;
 }
 
-void DroppingBuffer::renumber(Chunk &chunk) const {
+void LinkedChunks::renumber(Chunk &chunk) const {
   const uint32_t shift = shifts_[chunk.cpu];
+  if (shift == 0)
+    return;
   const ChunkHeader header = ChunkHeader::decode(chunk.records);
   ChunkHeader::set_place(chunk.records, header.cpu, header.number - shift);
   if (chunk.records.back().code == FTrace_EVT_next_chunk)
@@ -97,7 +102,7 @@ void DroppingBuffer::renumber(Chunk &chunk) const {
 
 /// Returns the gap of a CPU as a chunk of its own. One number stands for all chunks that were
 /// dropped.
-std::optional<Chunk> DroppingBuffer::take_gap(uint32_t cpu) {
+std::optional<Chunk> LinkedChunks::take_gap(uint32_t cpu) {
   const Gap gap = std::exchange(gaps_[cpu], {});
   if (!gap.chunks)
     return std::nullopt;
@@ -111,7 +116,7 @@ std::optional<Chunk> DroppingBuffer::take_gap(uint32_t cpu) {
   return small_chunk(cpu, gap.number, events);
 }
 
-void DroppingBuffer::close() {
+void LinkedChunks::close() {
   {
     std::lock_guard lock(mutex_);
     for (uint32_t cpu = 0; cpu < gaps_.size(); cpu++)
@@ -120,26 +125,27 @@ void DroppingBuffer::close() {
   line_.close();
 }
 
-void DroppingBuffer::take_back(Chunk *chunk, size_t missing) {
+void LinkedChunks::take_back(Chunk *chunk, size_t missing) {
   std::lock_guard lock(mutex_);
   if (gap_chunks_.remove_if([chunk](const Chunk &gap) { return &gap == chunk; }))
     return;
   not_taken_ += missing;
   free_.push_back(chunk);
   under_way_--;
+  returned_.notify_one();
 }
 
-uint64_t DroppingBuffer::records_dropped() const {
+uint64_t LinkedChunks::records_dropped() const {
   std::lock_guard lock(mutex_);
   return dropped_.records + not_taken_;
 }
 
-EventLoss DroppingBuffer::dropped() const {
+EventLoss LinkedChunks::dropped() const {
   std::lock_guard lock(mutex_);
   return dropped_;
 }
 
-std::string DroppingBuffer::error() const {
+std::string LinkedChunks::error() const {
   if (const std::string error = output_.error(); !error.empty() || !dropped_.lost)
     return error;
   return "what takes the chunks was too slow: " +

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sends chunks over a network that may stall. The reader never waits: chunks are dropped.
+// Writes chunks to a disk, or sends them over a network that may stall.
 #pragma once
 
 #include "user/chunk/chunk_pipeline.h"
 #include "user/chunk/inheriting_mutex.h"
 
+#include <condition_variable>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -14,16 +15,24 @@
 
 namespace ovnitrace {
 
-/// Linked chunks (JTN) like those of WaitingBuffer. If `waiting` chunks wait already, the next one
-/// is dropped. As soon as there is room, a blackout with the number of dropped events is written in
-/// its place. Later chunks of that CPU are renumbered, so their numbers stay consecutive.
-class DroppingBuffer final : public CaptureBuffer {
+/// S.Ha.R.K.'s linked chunks (JTN): chunks circulate between the reader, which fills them, and a
+/// ChunkPipeline, which writes them. Counts records that the destination refuses.
+class LinkedChunks final : public CaptureBuffer {
 public:
+  /// What happens to a chunk that finds `waiting` others in the pipeline.
+  enum WhenFull {
+    kWait, ///< it is kept, and borrow() waits until a chunk comes back
+    /// It is dropped. As soon as there is room, a blackout with the number of dropped events is
+    /// written in its place. Later chunks of that CPU are renumbered, so their numbers stay
+    /// consecutive.
+    kDrop,
+  };
+
   /// `output` outlives it. `cpus`: how many chunks are filled at once. Allocates at most
   /// (cpus + waiting) × chunk_records × 16 bytes, when they are needed, and their compressed form.
-  DroppingBuffer(ChunkDestination &output, uint32_t cpus, size_t waiting, size_t chunk_records,
-                 const PipelineCompression &compression = {});
-  ~DroppingBuffer() override;
+  LinkedChunks(ChunkDestination &output, WhenFull when_full, uint32_t cpus, size_t waiting,
+               size_t chunk_records, const PipelineCompression &compression = {});
+  ~LinkedChunks() override;
 
   Chunk *borrow(uint32_t cpu) override;
   void give(Chunk *chunk) override;
@@ -50,9 +59,11 @@ private:
   std::optional<Chunk> take_gap(uint32_t cpu);
 
   ChunkDestination &output_;
+  const WhenFull when_full_;
   const size_t waiting_, chunk_records_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   mutable InheritingMutex mutex_;
+  std::condition_variable returned_;
   std::vector<Chunk *> free_;
   std::list<Chunk> gap_chunks_;  ///< in the line, in the place of what was dropped
   size_t under_way_ = 0;         ///< chunks in the line, without those

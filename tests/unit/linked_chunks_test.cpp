@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chunks to an output that stalls: user/chunk/dropping_buffer.
+// Chunks to an output, also one that stalls: user/chunk/linked_chunks.
 #include "tests/unit/support/chunks.h"
-#include "user/chunk/dropping_buffer.h"
 #include "user/chunk/event_count.h"
+#include "user/chunk/linked_chunks.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <latch>
 #include <semaphore>
+#include <set>
+#include <thread>
 
 namespace ovnitrace {
 namespace {
@@ -39,9 +43,14 @@ uint64_t events_in(const std::vector<ftrace_record> &records) {
 
 constexpr size_t kRecords = 40;
 
-TEST(DroppingBuffer, LosesNothingWhileThereIsRoom) {
+/// Both things that can happen when there is no room.
+class LinkedChunksOfAKind : public testing::TestWithParam<LinkedChunks::WhenFull> {};
+INSTANTIATE_TEST_SUITE_P(, LinkedChunksOfAKind,
+                         testing::Values(LinkedChunks::kWait, LinkedChunks::kDrop));
+
+TEST_P(LinkedChunksOfAKind, LoseNothingWhileThereIsRoom) {
   test::CollectingOutput output;
-  DroppingBuffer queue(output, 2, 8, kRecords);
+  LinkedChunks queue(output, GetParam(), 2, 8, kRecords);
   std::vector<ftrace_record> given;
   for (uint32_t n = 0; n < 4; n++) {
     const Chunk chunk = test::event_chunk(1, n, 100 * (n + 1), 20);
@@ -56,10 +65,36 @@ TEST(DroppingBuffer, LosesNothingWhileThereIsRoom) {
   EXPECT_EQ(output.finished, 1);
 }
 
-// Nobody who fills chunks waits, and every event is there or in a blackout.
-TEST(DroppingBuffer, DropsAndCountsWhenTheOutputStalls) {
+// Chunks go round when they come back: of six, three are there at once.
+TEST(LinkedChunks, WaitWhenTheOutputStalls) {
   StallingOutput output;
-  DroppingBuffer queue(output, 2, 2, kRecords);
+  LinkedChunks queue(output, LinkedChunks::kWait, 1, 2, kRecords);
+  std::set<const Chunk *> lent;
+  uint64_t events = 0;
+  std::thread reader([&] {
+    for (uint32_t n = 0; n < 6; n++) {
+      Chunk *chunk = queue.borrow(0);
+      lent.insert(chunk);
+      chunk->records = test::event_chunk(0, n, 100 * (n + 1), 10).records;
+      events += events_in(chunk->records);
+      queue.give(chunk);
+    }
+  });
+  output.reached.wait();
+  output.go.count_down();
+  reader.join();
+  queue.close();
+  EXPECT_EQ(lent.size(), 3u);
+  EXPECT_EQ(events_in(output.kept.files[0]), events);
+  EXPECT_EQ(output.kept.count(0, FTrace_EVT_blackout_end), 0u);
+  EXPECT_EQ(queue.records_dropped(), 0u);
+  EXPECT_EQ(queue.error(), "");
+}
+
+// Nobody who fills chunks waits, and every event is there or in a blackout.
+TEST(LinkedChunks, DropAndCountWhenTheOutputStalls) {
+  StallingOutput output;
+  LinkedChunks queue(output, LinkedChunks::kDrop, 2, 2, kRecords);
   uint64_t events = 0;
   const auto give = [&](uint16_t cpu, uint32_t number, uint16_t last = FTrace_EVT_next_chunk) {
     const Chunk chunk = test::event_chunk(cpu, number, 100 * (number + 1), 10 + number, last);
@@ -103,9 +138,9 @@ TEST(DroppingBuffer, DropsAndCountsWhenTheOutputStalls) {
   EXPECT_EQ(numbers, (std::vector<uint32_t>{0, 1, 2}));
 }
 
-TEST(DroppingBuffer, NumbersChunksAnewAfterAGap) {
+TEST(LinkedChunks, AreNumberedAnewAfterAGap) {
   StallingOutput output;
-  DroppingBuffer queue(output, 1, 1, kRecords);
+  LinkedChunks queue(output, LinkedChunks::kDrop, 1, 1, kRecords);
   test::give(queue,
              test::event_chunk(0, 7, 100, 5)); // a flight recorder's first can have any number
   output.reached.wait();
@@ -149,9 +184,9 @@ public:
   test::CollectingOutput kept;
 };
 
-TEST(DroppingBuffer, NumbersChunksAnewAfterEachGap) {
+TEST(LinkedChunks, AreNumberedAnewAfterEachGap) {
   SteppingOutput output;
-  DroppingBuffer queue(output, 1, 1, kRecords);
+  LinkedChunks queue(output, LinkedChunks::kDrop, 1, 1, kRecords);
   uint32_t number = 0;
   const auto give = [&] { // whether it was taken
     const uint64_t dropped = queue.records_dropped();
@@ -180,14 +215,31 @@ TEST(DroppingBuffer, NumbersChunksAnewAfterEachGap) {
   EXPECT_EQ(events_in(output.kept.files[0]), 5u * number);
 }
 
-TEST(DroppingBuffer, ReportsTheFirstFailureOfTheOutput) {
-  test::CollectingOutput output(30);
-  DroppingBuffer queue(output, 1, 8, kRecords);
-  for (uint32_t n = 0; n < 3; n++)
-    test::give(queue, test::event_chunk(0, n, 100 * (n + 1), 10));
+TEST_P(LinkedChunksOfAKind, ReportTheFirstFailureAndCountWhatWasRefused) {
+  const Chunk chunk = test::event_chunk(0, 0, 1000, 10);
+  test::CollectingOutput output(2 * chunk.records.size());
+  LinkedChunks queue(output, GetParam(), 1, 8, kRecords);
+  for (uint32_t n = 0; n < 5; n++)
+    test::give(queue, chunk);
   queue.close();
   EXPECT_EQ(queue.error(), "no room");
-  EXPECT_GT(queue.records_dropped(), 0u);
+  EXPECT_EQ(queue.records_dropped(), 3 * chunk.records.size());
+  EXPECT_EQ(queue.dropped().lost, 0u);
+}
+
+// The documented maximum of --chunks: 64 GiB, if it were taken at once.
+TEST_P(LinkedChunksOfAKind, TakeMemoryWhenItIsNeeded) {
+  const auto pages = [] {
+    uint64_t size = 0;
+    std::ifstream("/proc/self/statm") >> size;
+    return size;
+  };
+  test::CollectingOutput output;
+  const uint64_t before = pages();
+  LinkedChunks queue(output, GetParam(), 2, 1 << 16, (1 << 20) / sizeof(ftrace_record));
+  for (uint32_t n = 0; n < 3; n++)
+    test::give(queue, test::event_chunk(0, n, 1000 * (n + 1), 100));
+  EXPECT_LT((pages() - before) * uint64_t(getpagesize()), uint64_t(1) << 30);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Chunks to files: user/chunk/linked_chunks and user/chunk/chunk_files.
 #include "user/chunk/chunk_files.h"
-#include "user/chunk/waiting_buffer.h"
+#include "user/chunk/linked_chunks.h"
 
 #include "tests/unit/support/temp_dir.h"
 
@@ -18,9 +19,9 @@ namespace ovnitrace::test {
 /// Linked chunks to files.
 struct DiskWriter {
   DiskWriter(int directory, uint32_t cpus, size_t chunks, size_t records)
-      : files(directory, cpus), queue(files, chunks, records) {}
+      : files(directory, cpus), queue(files, LinkedChunks::kWait, 1, chunks - 1, records) {}
   ChunkFiles files;
-  WaitingBuffer queue;
+  LinkedChunks queue;
 };
 
 class DiskWriterTest : public testing::Test {
