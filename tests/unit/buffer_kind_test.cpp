@@ -37,13 +37,6 @@ TEST(BufferKind, RefusesUnknownKinds) {
   }
 }
 
-TEST(BufferKind, RefusesMoreThanTheMemory) {
-  EXPECT_NO_THROW(require_memory({BufferKind::kCyc, 1 << 20}, 2));
-  EXPECT_THROW(require_memory({BufferKind::kCyc, 1ull << 50}, 2), Error);
-  EXPECT_THROW(require_memory({BufferKind::kCyc, UINT64_MAX}, 4096), Error);
-  EXPECT_NO_THROW(require_memory({BufferKind::kStop, 1ull << 50}, 2)) << "goes to the disk";
-}
-
 TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   test::CollectingOutput output;
   LinkedChunks queue(output, LinkedChunks::kWait, 1, 3, 256);

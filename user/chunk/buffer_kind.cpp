@@ -5,7 +5,6 @@
 
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -14,17 +13,6 @@ namespace ovnitrace {
 namespace {
 
 constexpr std::string_view kUnits = "KMGT";
-
-/// Returns MemAvailable of /proc/meminfo, or the largest number if the file does not say.
-uint64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  uint64_t kib = 0;
-  for (std::string rest; file >> key >> kib && std::getline(file, rest);)
-    if (key == "MemAvailable:")
-      return kib << 10;
-  return std::numeric_limits<uint64_t>::max();
-}
 
 } // namespace
 
@@ -56,15 +44,6 @@ BufferKind parse_buffer_kind(const std::string &text) {
   if (bytes == 0)
     throw UsageError("--buffer {}: a buffer of no size keeps nothing", text);
   return {last ? BufferKind::kCyc : BufferKind::kStop, bytes};
-}
-
-void require_memory(const BufferKind &buffer, uint32_t cpus) {
-  uint64_t available = available_memory();
-  if (buffer.kind != BufferKind::kCyc || buffer.bytes <= available / cpus)
-    return;
-  throw Error("--buffer last: {} MiB for each of {} CPUs are more than the {} MiB of memory that "
-              "are available; give at most {} MiB",
-              buffer.bytes >> 20, cpus, available >> 20, (available / cpus) >> 20);
 }
 
 } // namespace ovnitrace

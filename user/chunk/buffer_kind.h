@@ -25,7 +25,4 @@ BufferKind parse_buffer_kind(const std::string &text);
 /// which names `option`.
 uint64_t parse_size(const std::string &option, const std::string &text);
 
-/// Throws Error if a flight recorder of so many CPUs cannot fit into this machine's memory.
-void require_memory(const BufferKind &buffer, uint32_t cpus);
-
 } // namespace ovnitrace

@@ -16,6 +16,7 @@
 #include "user/stacks/stack_capture.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -217,8 +218,7 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
     options.ring_bytes = kDefaultRing;
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);
-  fit_memory(options, {.rings = arguments.options.ring_bytes != 0,
-                       .chunks = arguments.options.chunk_bytes != 0});
+  fit_memory(options, arguments.options, unsigned(sysconf(_SC_NPROCESSORS_CONF)), memory_left());
 }
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {
