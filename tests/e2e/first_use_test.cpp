@@ -80,8 +80,11 @@ TEST_F(FirstUse, ATimeMayBeThatOfTheClock) {
   EXPECT_EQ(cut["begin_ns"].get<uint64_t>() - cut["trace_begin_ns"].get<uint64_t>(), 100'000'000u);
 }
 
-TEST_F(FirstUse, TriggerHelpListsOnlyEventsThatUsersWaitFor) {
-  const std::string list = ask({"record", "--trigger", "help"}).out;
+TEST_F(FirstUse, AnUnknownTriggerListsOnlyEventsThatUsersWaitFor) {
+  const Outcome outcome =
+      run(record_command(trace(), {"true"}, {"--buffer", "last:1M", "--trigger", "list"}));
+  EXPECT_EQ(outcome.status(), 2);
+  const std::string &list = outcome.err;
   for (const char *word : {"region_stop (with --control)", "task_end", "user_event_3",
                            "task_deadline_miss (with --filter +server)"})
     EXPECT_NE(list.find(word), std::string::npos) << word << " in " << list;

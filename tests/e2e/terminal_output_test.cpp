@@ -105,8 +105,7 @@ TEST_F(TerminalOutput, IntoAClosedPipeEndsQuietly) {
                                              "info --json" + quoted,
                                              "config",
                                              "control --check start:enter_func:f",
-                                             "record --dry-run -a",
-                                             "record --trigger help"};
+                                             "record --dry-run -a"};
   for (const std::string &command : commands) {
     const Outcome outcome =
         run({.argv = {"/bin/bash", "-c",

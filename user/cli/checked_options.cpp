@@ -254,7 +254,7 @@ void warn_without_sched(const RecordOptions &options) {
 RecordOptions checked(const RecordArguments &arguments) {
   RecordOptions options = arguments.options;
   if (arguments.json && !arguments.dry_run)
-    throw UsageError("--json needs --dry-run or --trigger help");
+    throw UsageError("--json needs --dry-run");
   check_is_no_stdout(options.directory,
                      "a trace is a directory of files: name it; `ovnitrace dump` "
                      "prints the events of one");

@@ -14,7 +14,6 @@
 #include "emulator/format/thread_identity.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/no_region.h"
-#include "user/cli/trigger.h"
 #include "user/launch/signals.h"
 
 #include <fmt/format.h>
@@ -175,20 +174,6 @@ void check_places(App app, const std::vector<std::string> &command) {
     throw UsageError("`{}` runs no program, and here is one after --: {}", name, command.front());
 }
 
-bool wants_trigger_help(const RecordArguments &arguments) {
-  return std::find(arguments.triggers.begin(), arguments.triggers.end(), "help") !=
-         arguments.triggers.end();
-}
-
-/// --trigger help records nothing. Returns whether it was given.
-bool was_list_of_triggers(const RecordArguments &arguments) {
-  if (!wants_trigger_help(arguments))
-    return false;
-  drop_privileges(); // for the pager
-  print_triggers(arguments.options.families, arguments.json);
-  return true;
-}
-
 /// Prints what --dry-run finds, as a table or as an object of JSON.
 void print_threads(const std::vector<listed_thread> &threads, bool json) {
   StdoutWriter out;
@@ -221,7 +206,7 @@ void add_trace(App app, const std::vector<std::string> &command) {
   add_output_options(app, *outputs);
   app.parse_complete_callback([app, command] { check_places(app, command); });
   app.callback([app, arguments, outputs] {
-    if (!app.named_subcommand().empty() || was_list_of_triggers(*arguments))
+    if (!app.named_subcommand().empty())
       return 0;
     RecordOptions options = checked(*arguments);
     options.opens_browser = outputs->open;
@@ -251,9 +236,8 @@ void add_record(App app, const std::vector<std::string> &command) {
   add_record_options(record_app, *arguments);
   record_app.add_flag("--dry-run", arguments->dry_run,
                       "Print the threads that would be recorded now, and record nothing");
-  record_app
-      .add_flag(kJson, arguments->json, "With --dry-run or --trigger help: print an object of JSON")
-      .default_if([arguments] { return arguments->dry_run || wants_trigger_help(*arguments); });
+  record_app.add_flag(kJson, arguments->json, "With --dry-run: print an object of JSON")
+      .default_if([arguments] { return arguments->dry_run; });
   record_app.footer(
       "Examples:\n"
       "  sudo ovnitrace record -o run1 -- ./app    then: ovnitrace info run1\n"
@@ -261,8 +245,6 @@ void add_record(App app, const std::vector<std::string> &command) {
       "  sudo ovnitrace record --container web     a container, with what it starts, until Ctrl-C\n"
       "  sudo ovnitrace record --unit nginx --no-comm 'ssl*' --dry-run");
   record_app.callback([arguments] {
-    if (was_list_of_triggers(*arguments))
-      return 0;
     const RecordOptions options = checked(*arguments);
     if (arguments->dry_run) {
       const std::vector<listed_thread> threads = list_threads(options);

@@ -264,9 +264,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "With --buffer last: also save when this happens. With --rotate: mark this moment in the "
          "trace, and keep the part. latency:5ms: a thread has waited 5 ms for a CPU. "
          "latency:5ms:redis*: a thread whose name matches redis* has waited. user_event_3 or the "
-         "name of another event (not with --rotate): this event occurs. `--trigger help` lists "
-         "all, and docs/sessions.md explains them. Can "
-         "be given more than once")
+         "name of another event (not with --rotate): this event occurs. An unknown name prints a "
+         "list of all, and docs/sessions.md explains them. Can be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
       .values(trigger_names())

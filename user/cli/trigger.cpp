@@ -2,17 +2,12 @@
 #include "user/cli/trigger.h"
 
 #include "emulator/base/error.h"
-#include "emulator/base/json_stream.h"
-#include "emulator/cli/stdout_writer.h"
 #include "emulator/format/code_kind.h"
 #include "emulator/format/code_table.h"
 #include "emulator/format/event_names.h"
 #include "user/bpf/trigger_capture.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <vector>
 
 namespace ovnitrace {
 
@@ -44,35 +39,22 @@ bool is_trigger(uint16_t code) {
          families_that_can_be().has(capturing_family(code));
 }
 
-struct Trigger {
-  std::string name, needs; ///< an option; empty: none
-};
-
-std::vector<Trigger> all_triggers(FamilySet families) {
-  std::vector<Trigger> all;
+/// Returns a line for the kinds, and one for the events of each family.
+std::string list_of_triggers(FamilySet families) {
+  std::string text;
   for (const TriggerKindName &kind : kTriggerKinds)
-    all.push_back({std::string(kind.form), ""});
-  all.push_back({"region_stop", "--control"});
-  for (const FamilyInfo &family : kFamilies)
+    text += fmt::format("{}{}", text.empty() ? "\n  " : ", ", kind.form);
+  text += "\n  region_stop (with --control)";
+  for (const FamilyInfo &family : kFamilies) {
+    std::string names;
     for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
       if (is_trigger(code) && capturing_family(code) == uint32_t(family.number))
-        all.push_back(
-            {std::string(event_name(code)),
-             families.has(family.number) ? "" : fmt::format("--filter +{}", family.option)});
-  return all;
-}
-
-/// Returns a line for the events that need the same option.
-std::string list_of_triggers(FamilySet families) {
-  std::string text, last;
-  for (const auto &[name, needs] : all_triggers(families)) {
-    if (text.empty() || needs != last)
-      text += fmt::format("{}\n  {}", last.empty() ? "" : fmt::format(" (with {})", last), name);
-    else
-      text += ", " + name;
-    last = needs;
+        names += fmt::format("{}{}", names.empty() ? "\n  " : ", ", event_name(code));
+    text += names;
+    if (!names.empty() && !families.has(family.number))
+      text += fmt::format(" (with --filter +{})", family.option);
   }
-  return text + (last.empty() ? "" : fmt::format(" (with {})", last));
+  return text;
 }
 
 uint16_t event_code(const std::string &name, FamilySet families) {
@@ -103,24 +85,8 @@ uint16_t trigger_code(const std::string &name, FamilySet families) {
   return code;
 }
 
-void print_triggers(FamilySet families, bool json) {
-  StdoutWriter out;
-  if (json) {
-    JsonStream object([&out](std::string_view text) { out.write(text); });
-    object.member("schema", kJsonSchema);
-    object.start_array("triggers");
-    for (const auto &[name, needs] : all_triggers(families))
-      object.element({{"event", name}, {"needs", needs}});
-    object.end_array();
-    object.end();
-  } else {
-    out.write(fmt::format("--trigger takes one of these:{}\n", list_of_triggers(families)));
-  }
-  out.flush();
-}
-
 std::string trigger_names() {
-  std::string names = "help,region_stop";
+  std::string names = "region_stop";
   for (const TriggerKindName &kind : kTriggerKinds)
     names += fmt::format(",{}:", kind.name);
   for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)

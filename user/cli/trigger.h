@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the events that can be a --trigger, and lists all triggers.
+// Finds the events that can be a --trigger.
 #pragma once
 
 #include "user/bpf/family_set.h"
@@ -12,9 +12,6 @@ namespace ovnitrace {
 /// Returns the code of the event `name`. Throws Error (kExitUsage), with a list of all, if there is
 /// no such event, or if its family is not one of the captured `families`.
 uint16_t trigger_code(const std::string &name, FamilySet families);
-
-/// Prints all triggers with the option that each needs beside `families`, or as an object of JSON.
-void print_triggers(FamilySet families, bool json);
 
 /// Returns the names of all, with commas between them.
 std::string trigger_names();
