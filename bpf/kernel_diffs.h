@@ -6,19 +6,6 @@
 #ifndef OVNITRACE_KERNEL_DIFFS_H
 #define OVNITRACE_KERNEL_DIFFS_H
 
-/* task_struct::__state was `state`, a long, before 5.14 (2f064a59a11f "sched: Change
- * task_struct::state"). */
-struct task_struct___old_state {
-	volatile long state;
-} __attribute__((preserve_access_index));
-
-static __always_inline __u32 task_state(struct task_struct *p)
-{
-	if (bpf_core_field_exists(p->__state))
-		return p->__state;
-	return (__u32)((struct task_struct___old_state *)p)->state;
-}
-
 /* The CPU moved from task_struct to thread_info in 5.16 where thread_info lies in the task
  * (bcf9033e5449 "sched: move CPU field back into thread_info if THREAD_INFO_IN_TASK=y"). */
 struct thread_info___with_cpu {

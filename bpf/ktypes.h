@@ -164,7 +164,7 @@ struct task_struct {
 	void *stack;
 	struct mm_struct *mm;
 	struct thread_info thread_info;
-	unsigned int __state; /* `state` before 5.14 */
+	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu; /* a byte from 7.2 on: a load of it fits both, as it is unsigned */
 	int prio;
@@ -259,7 +259,6 @@ struct bpf_iter__task {
 #define MAX_RT_PRIO 100
 
 /* include/linux/sched.h */
-#define TASK_RUNNING	     0x0000
 #define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define __TASK_STOPPED	     0x0004

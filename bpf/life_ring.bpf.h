@@ -21,7 +21,7 @@ static __always_inline bool has_its_cpu(struct task_struct *p)
 /* Returns what a snapshot says of a thread: state, CPU and reason. `running`: it has its CPU. */
 static __always_inline __u32 snapshot_word(struct task_struct *p, bool running)
 {
-	__u32 state = task_state(p), value = OVNI_THREAD_PAUSED, reason = 0;
+	__u32 state = p->__state, value = OVNI_THREAD_PAUSED, reason = 0;
 
 	if (running)
 		value = OVNI_THREAD_RUNNING;

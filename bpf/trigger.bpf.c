@@ -211,7 +211,7 @@ int BPF_PROG(trigger_on_wakeup_new, struct task_struct *p)
 
 static __always_inline void leaves(struct task_struct *p, bool preempt, __u64 now)
 {
-	bool runnable = preempt || !task_state(p);
+	bool runnable = preempt || !p->__state;
 	volatile __u64 *word;
 
 	if (!is_traced(p->pid) || !(word = since_of(p)))
@@ -232,7 +232,7 @@ int BPF_PROG(trigger_on_switch, bool preempt, struct task_struct *prev, struct t
 	__u64 now;
 
 	if (rule.kind == TRIGGER_EXIT) {
-		if (unlikely(task_state(prev) & TASK_DEAD))
+		if (unlikely(prev->__state & TASK_DEAD))
 			hit(prev, 0, bpf_ktime_get_ns(), 0);
 		return 0;
 	}

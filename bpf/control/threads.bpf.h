@@ -111,8 +111,7 @@ static __always_inline bool parent_is_stopped(void)
 {
 	struct task_struct___control *p = (void *)bpf_get_current_task();
 
-	return bpf_core_field_exists(p->__state) &&
-	       BPF_CORE_READ(p, real_parent, __state) & __TASK_STOPPED;
+	return BPF_CORE_READ(p, real_parent, __state) & __TASK_STOPPED;
 }
 
 /* Returns whether kill(2) allows the loader to continue the current process. Otherwise it would

@@ -89,7 +89,7 @@ static __always_inline void look_for_replenishment(struct server *server, struct
 static __always_inline void server_leaves_cpu(struct task_struct *p, bool preempt)
 {
 	struct server *server = look_at_server(p);
-	__u32 tid = p->pid, state = preempt ? 0 : task_state(p);
+	__u32 tid = p->pid, state = preempt ? 0 : p->__state;
 
 	if (!server)
 		return;

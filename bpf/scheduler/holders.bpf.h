@@ -102,7 +102,7 @@ static __always_inline void snapshot_holder(struct task_struct *p)
 		return;
 	if (BPF_CORE_READ(p, se.cfs_rq, rq, curr) == p)
 		__sync_val_compare_and_swap(&s->holder, 0, HOLDER_SEEN | p->pid);
-	else if (!task_state(p) && is_recorded(p) &&
+	else if (!p->__state && is_recorded(p) &&
 		 __sync_val_compare_and_swap(&facts->waits, 0, cpu + 1) == 0)
 		__sync_fetch_and_add(&s->moved, 1);
 }

@@ -61,7 +61,7 @@ static __noinline int log_death(struct task_struct *p, __u32 tid)
 /* Logs the account of a thread whose region is closed. Its last switch is not recorded. */
 static __noinline int log_death_outside(struct task_struct *p)
 {
-	if (task_state(p) & TASK_DEAD)
+	if (p->__state & TASK_DEAD)
 		log_death(p, p->pid);
 	return 0;
 }

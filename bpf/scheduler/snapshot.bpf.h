@@ -128,7 +128,7 @@ int list_traced(struct bpf_iter__task *ctx)
  * be visited before it is announced, and would be recorded as two. */
 static __always_inline bool is_announced(struct task_struct *p)
 {
-	return task_state(p) & TASK_NEW && BPF_CORE_READ(p, start_time) >= complete_since;
+	return p->__state & TASK_NEW && BPF_CORE_READ(p, start_time) >= complete_since;
 }
 
 /* Records the threads that are alive. The loader has marked them as traced, and has waited until

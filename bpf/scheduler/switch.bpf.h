@@ -42,7 +42,7 @@ static __always_inline __u64 log_exec(struct cpu_stage *s, struct task_struct *p
 
 	if (tid != (__u32)prev->tgid) /* was the main thread */
 		return word ^ (__u64)(tid ^ before) << SCHED_A_SHIFT;
-	if (!(task_state(prev) & TASK_DEAD))
+	if (!(prev->__state & TASK_DEAD))
 		stage_at(s, SCHED_WHEN(now, 0),
 			 SCHED_WORD(SCHED_KIND_EXEC, 0, 0, tid, before) | SCHED_A_TRACED);
 	return word;
@@ -68,7 +68,7 @@ static __noinline __u64 log_unseen(struct cpu_stage *s, struct task_struct *prev
 static __always_inline bool leaves_runnable(struct task_struct *prev, bool preempt,
 					    __u32 prev_state)
 {
-	return preempt || !prev_state || !task_state(prev);
+	return preempt || !prev_state || !prev->__state;
 }
 
 /* Returns why a traced thread that could go on leaves its CPU: enum ftrace_offcpu. */
@@ -241,7 +241,7 @@ static __always_inline int log_switch(__u64 *ctx, bool has_state)
 		if (!(word & (SCHED_A_TRACED | SCHED_B_TRACED)))
 			return pass_by(ctx, word >> SCHED_B_SHIFT);
 	}
-	state = has_state ? argument(ctx, 3) : task_state(prev);
+	state = has_state ? argument(ctx, 3) : prev->__state;
 	if (unlikely(!(word & SCHED_A_TRACED))) {
 		if (wants_holders)
 			name_once(prev, marks_of(prev->pid));
