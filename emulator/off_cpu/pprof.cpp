@@ -2,7 +2,8 @@
 #include "emulator/off_cpu/pprof.h"
 
 #include "emulator/off_cpu/frame_names.h"
-#include "emulator/output/gzip_file.h"
+#include "emulator/output/atomic_file.h"
+#include "emulator/output/deflater.h"
 #include "emulator/symbols/c_library.h"
 
 #include <protozero/pbf_builder.hpp>
@@ -59,7 +60,8 @@ public:
   void main_mapping();
   void sample(const OffCpuTimes::Key &key, const OffCpuTimes::Sum &sum);
   void close() {
-    flush();
+    gzip_.finish(compressed_, buffer_);
+    file_.write(compressed_);
     file_.commit();
   }
 
@@ -73,13 +75,14 @@ private:
   uint64_t location(uint32_t host, uint32_t frame);
   uint64_t pseudo_location(const std::string &name);
   void flush() {
-    file_.write(buffer_);
+    gzip_.add(compressed_, buffer_);
     buffer_.clear();
   }
 
   const OffCpuTimes &times_;
-  GzipFile file_;
-  std::string buffer_;
+  AtomicFile file_;
+  Deflater gzip_{Z_DEFAULT_COMPRESSION};
+  std::string buffer_, compressed_;
   Builder<Profile> profile_{buffer_};
   std::unordered_map<std::string, int64_t> strings_;
   std::map<std::pair<int64_t, int64_t>, uint64_t> functions_; ///< by name and file

@@ -5,10 +5,10 @@
 #include "emulator/base/error.h"
 #include "emulator/base/relay.h"
 #include "emulator/output/atomic_file.h"
+#include "emulator/output/deflater.h"
 
 #include <algorithm>
 #include <vector>
-#include <zlib.h>
 
 namespace ovnitrace {
 
@@ -18,55 +18,21 @@ constexpr size_t kBufferSize = 256 * 1024; // fits the second-level cache: still
 constexpr size_t kBufferCount = 4;         // and one more for each thread beyond the first
 constexpr uint64_t kSetAside = 64 << 20;
 constexpr uint32_t kMostThreads = 8; // that compress one file
-constexpr int kGzipBits = 15 + 16;   // zlib: the largest window, a gzip frame
-
-[[noreturn]] void gzip_failed(const z_stream &stream) {
-  throw Error(std::string("cannot compress the output: ") +
-              (stream.msg ? stream.msg : "zlib is out of memory") + "; convert without --gzip");
-}
-
-/// Makes gzip members.
-class GzipMember {
-public:
-  explicit GzipMember(int level) {
-    if (deflateInit2(&stream_, level, Z_DEFLATED, kGzipBits, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-      gzip_failed(stream_);
-  }
-  ~GzipMember() { deflateEnd(&stream_); }
-  GzipMember(const GzipMember &) = delete;
-  GzipMember &operator=(const GzipMember &) = delete;
-
-  /// Returns a member of `bytes`, valid until the next call.
-  std::string_view make(std::string_view bytes) {
-    if (deflateReset(&stream_) != Z_OK)
-      gzip_failed(stream_);
-    member_.resize(std::max<size_t>(member_.size(), deflateBound(&stream_, uLong(bytes.size()))));
-    stream_.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
-    stream_.avail_in = uInt(bytes.size());
-    stream_.next_out = reinterpret_cast<Bytef *>(member_.data());
-    stream_.avail_out = uInt(member_.size());
-    if (deflate(&stream_, Z_FINISH) != Z_STREAM_END)
-      gzip_failed(stream_);
-    return {member_.data(), stream_.total_out};
-  }
-
-private:
-  z_stream stream_{};
-  std::vector<char> member_;
-};
 
 /// Returns the header as a gzip member of its own. It is stored, not compressed, so its size
 /// depends only on the size of the header, and it can be rewritten. A gzip file is any number of
 /// members (RFC 1952).
 std::string header_member(std::string_view header) {
-  return std::string(GzipMember(Z_NO_COMPRESSION).make(header));
+  std::string member;
+  Deflater(Z_NO_COMPRESSION).finish(member, header);
+  return member;
 }
 
 struct Buffer {
   std::unique_ptr<char[]> bytes = std::make_unique_for_overwrite<char[]>(kBufferSize);
   size_t size = 0;
-  std::unique_ptr<GzipMember> gzip; ///< nullptr: plain
-  std::string_view member;          ///< the bytes, compressed
+  std::unique_ptr<Deflater> gzip; ///< nullptr: plain
+  std::string member;             ///< the bytes, compressed
 };
 
 uint32_t threads_of(OutputFile::Format format) {
@@ -77,7 +43,7 @@ std::vector<Buffer> make_buffers(OutputFile::Format format) {
   std::vector<Buffer> buffers(kBufferCount + threads_of(format) - 1);
   for (Buffer &buffer : buffers)
     if (format == OutputFile::Format::gzip)
-      buffer.gzip = std::make_unique<GzipMember>(Z_BEST_SPEED);
+      buffer.gzip = std::make_unique<Deflater>(Z_BEST_SPEED);
   return buffers;
 }
 
@@ -129,7 +95,8 @@ private:
     file_.write(bytes);
   }
   static void compress(Buffer &buffer) {
-    buffer.member = buffer.gzip->make({buffer.bytes.get(), buffer.size});
+    buffer.member.clear();
+    buffer.gzip->finish(buffer.member, {buffer.bytes.get(), buffer.size});
   }
 
   AtomicFile file_;

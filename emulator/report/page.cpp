@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/report/page.h"
 
-#include "emulator/base/error.h"
+#include "emulator/output/deflater.h"
 
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 
 namespace ovnitrace {
 
@@ -22,46 +20,7 @@ constexpr std::string_view kDataMark = "@DATA@\n";
 constexpr std::string_view kBlockStart = "<script type=\"application/octet-stream\">",
                            kBlockEnd = "</script>\n";
 constexpr size_t kBlockBytes = 3 << 20; ///< of data in one element: the page decodes them in turn
-constexpr int kRawDeflate = -15, kLevel = 3, kMostMemory = 9; // zlib
-
-class Deflater {
-public:
-  Deflater() {
-    check(deflateInit2(&stream_, kLevel, Z_DEFLATED, kRawDeflate, kMostMemory, Z_DEFAULT_STRATEGY));
-  }
-  ~Deflater() { deflateEnd(&stream_); }
-  Deflater(const Deflater &) = delete;
-  Deflater &operator=(const Deflater &) = delete;
-
-  void add(std::string_view bytes, int flush = Z_NO_FLUSH) {
-    do { // zlib counts the input in 32 bits
-      const size_t now = std::min<size_t>(bytes.size(), 1 << 30);
-      stream_.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
-      stream_.avail_in = uInt(now);
-      bytes.remove_prefix(now);
-      do {
-        stream_.next_out = reinterpret_cast<Bytef *>(buffer_.data());
-        stream_.avail_out = uInt(buffer_.size());
-        check(deflate(&stream_, flush));
-        out_.append(buffer_.data(), buffer_.size() - stream_.avail_out);
-      } while (stream_.avail_out == 0);
-    } while (!bytes.empty());
-  }
-  std::string finish() {
-    add({}, Z_FINISH);
-    return std::move(out_);
-  }
-
-private:
-  void check(int status) const {
-    if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-      throw Error("cannot compress the report: zlib is out of memory");
-  }
-
-  z_stream stream_{};
-  std::array<char, 1 << 16> buffer_;
-  std::string out_;
-};
+constexpr int kPageLevel = 3, kMostMemory = 9; // zlib
 
 constexpr size_t base64_size(size_t bytes) {
   return (bytes + 2) / 3 * 4;
@@ -93,12 +52,13 @@ std::string deflate_parts(nlohmann::ordered_json header, const std::vector<PageP
   std::string size;
   for (int shift = 0; shift < 32; shift += 8)
     size += char(text.size() >> shift);
-  Deflater deflater;
-  deflater.add(size);
-  deflater.add(text);
+  std::string deflated;
+  Deflater deflater(kPageLevel, Deflater::kRaw, kMostMemory);
+  deflater.add(deflated, size + text);
   for (const auto &[name, bytes] : parts)
-    deflater.add(bytes);
-  return deflater.finish();
+    deflater.add(deflated, bytes);
+  deflater.finish(deflated);
+  return deflated;
 }
 
 uint64_t page_bytes(uint64_t deflated) {
