@@ -7,7 +7,8 @@ export const BLOCK = 512; // slices of a thread
 export class BlockSums {
   /// `each(slice, start, end, add)` calls add(key, amount) for the part of a slice between two times.
   /// Keys are numbers. The amounts of the parts of a slice add up to those of the slice.
-  constructor(trace, each) {
+  /// `block(thread, number, first, end)`: returns the sums of a whole block; by default those of each().
+  constructor(trace, each, block) {
     this.trace = trace;
     this.each = each;
     this.blocks = trace.threads.map(() => []); // sums of whole blocks that are made, by thread
@@ -16,6 +17,7 @@ export class BlockSums {
     this.used = []; // indices of sums that are not 0
     this.makeTable(1024);
     this.add = (key, amount) => this.addAt(this.find(key), amount);
+    this.block = block ?? this.block;
   }
 
   /// Makes a hash table of the keys. Each has its place in `keys` and `sums`.

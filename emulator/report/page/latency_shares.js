@@ -46,12 +46,14 @@ class SharesOfRun {
     this.threads = threads.filter(thread => !thread.coarse).map(thread => thread.index);
     this.near = 0; // the change that was found last
     this.preparing = this.prepare();
-    this.blockSums = new ShareSums(trace, (slice, start, end, add) => {
+    this.blocks = trace.threads.map((_, t) => // shares of whole blocks of slices
+        new Float64Array(Math.ceil((trace.first[t + 1] - trace.first[t]) / BLOCK)));
+    this.blockSums = new BlockSums(trace, (slice, start, end, add) => {
       if (trace.state(slice) !== RUNNING)
         return;
       const before = this.until(start); // the earlier time first: until() searches forward
       add(0, this.until(end) - before);
-    });
+    }, (thread, number) => ({used: [this.blockSums.find(0)], amounts: [this.blocks[thread][number]]}));
   }
 
   of(thread, from, to) {
@@ -99,7 +101,7 @@ class SharesOfRun {
         if (starting)
           begun[t] = share;
         else
-          this.blockSums.addTo(threads[t], slice, share - begun[t]);
+          this.blocks[threads[t]][Math.floor((slice - trace.first[threads[t]]) / BLOCK)] += share - begun[t];
       });
       yield (n + 1) / windows;
     }
@@ -162,21 +164,6 @@ class SharesOfRun {
       this.change(state, changes[n]);
     this.pass(state, time);
     return state.share;
-  }
-}
-
-/// Sums of shares, with those of whole blocks of slices made beforehand.
-class ShareSums extends BlockSums {
-  constructor(trace, each) {
-    super(trace, each);
-    this.key = Uint32Array.of(this.find(0));
-    this.shares = trace.threads.map((_, t) => new Float64Array(Math.ceil((trace.first[t + 1] - trace.first[t]) / BLOCK)));
-  }
-  addTo(thread, slice, share) {
-    this.shares[thread][Math.floor((slice - this.trace.first[thread]) / BLOCK)] += share;
-  }
-  block(thread, number) {
-    return {used: this.key, amounts: this.shares[thread].subarray(number, number + 1)};
   }
 }
 
