@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows which interrupt a CPU serves, and which thread it interrupts.
-#include "emulator/format/value_names.h"
-
 #include "emulator/models/host_rows.h"
 #include "emulator/models/registry.h"
-#include <fmt/format.h>
+#include "emulator/models/value_labels.h"
 #include <ovnitrace/ftrace_codes.h>
 
 namespace ovnitrace {
@@ -91,12 +89,15 @@ void filtered(ModelContext &ctx, const Event &event) {
 
 std::vector<ValueLabel> labels() {
   std::vector<ValueLabel> all;
-  for (int irq = 0; irq < 256; irq++)
-    all.push_back({irq + 1, fmt::format("IRQ {}", irq)});
+  const auto add = [&](uint32_t par1) {
+    all.push_back({par1 + 1, interrupt_name(uint16_t(par1))});
+  };
+  for (uint32_t irq = 0; irq < 256; irq++)
+    add(irq);
   for (const ValueName &vector : kVectorNames)
-    all.push_back({int64_t(FTRACE_INTERRUPT_VECTOR | vector.value) + 1, std::string(vector.label)});
+    add(FTRACE_INTERRUPT_VECTOR | vector.value);
   for (const ValueName &soft : kSoftirqNames)
-    all.push_back({int64_t(FTRACE_INTERRUPT_SOFT | soft.value) + 1, std::string(soft.label)});
+    add(FTRACE_INTERRUPT_SOFT | soft.value);
   return all;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes labels of a channel from the names of values in records, and of priorities.
+// Makes labels of a channel from the names of values in records, of interrupts and priorities.
 #pragma once
 
 #include "emulator/core/channel_def.h"
@@ -19,6 +19,17 @@ inline std::vector<ValueLabel> value_labels(ValueNames names, int64_t offset = 0
   for (const ValueName &entry : names)
     labels.push_back({int64_t(entry.value) + offset, std::string(entry.label)});
   return labels;
+}
+
+/// Returns the label of an interrupt, by parameter 1 of interrupt_start.
+inline std::string interrupt_name(uint16_t par1) {
+  for (const ValueName &vector : kVectorNames)
+    if (par1 == (FTRACE_INTERRUPT_VECTOR | vector.value))
+      return std::string(vector.label);
+  for (const ValueName &soft : kSoftirqNames)
+    if (par1 == (FTRACE_INTERRUPT_SOFT | soft.value))
+      return std::string(soft.label);
+  return par1 < 256 ? fmt::format("IRQ {}", par1) : fmt::format("interrupt {:#x}", par1);
 }
 
 /// Returns labels for the kernel's priority + FTRACE_PRIO_BIAS, as task_dispatch has it.

@@ -2,10 +2,9 @@
 #include "emulator/perfetto/family_tracks.h"
 
 #include "emulator/base/printable.h"
-#include "emulator/format/value_names.h"
 #include "emulator/models/payload.h"
 #include "emulator/models/user_thread.h"
-#include "emulator/summary/names.h"
+#include "emulator/models/value_labels.h"
 
 #include <fmt/format.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -224,14 +223,14 @@ void FamilyTracks::interrupt(const Event &event) {
   const Track track{TrackKind::interrupt, event.cpu};
   std::vector<uint16_t> &served = served_[event.cpu];
   if (event.kind == FTrace_EVT_interrupt_hit) {
-    tracks_.instant(track, event.time, interrupt_label(event.par1));
+    tracks_.instant(track, event.time, interrupt_name(event.par1));
   } else if (event.kind == FTrace_EVT_interrupt_end) {
     for (size_t n = served.size(); n-- > 0;)
       if (served[n] == event.par1)
         return end_interrupts(event.cpu, n, event.time);
   } else if (served.size() < kMostNested) {
     served.push_back(event.par1);
-    tracks_.begin(track, event.time, interrupt_label(event.par1));
+    tracks_.begin(track, event.time, interrupt_name(event.par1));
   }
 }
 
@@ -240,13 +239,6 @@ void FamilyTracks::end_interrupts(uint32_t cpu, size_t from, uint64_t time) {
   std::vector<uint16_t> &served = served_[cpu];
   for (; served.size() > from; served.pop_back())
     tracks_.end({TrackKind::interrupt, cpu}, time);
-}
-
-const std::string &FamilyTracks::interrupt_label(uint16_t par1) {
-  const auto [at, added] = interrupt_labels_.try_emplace(par1);
-  if (added)
-    at->second = interrupt_name(par1);
-  return at->second;
 }
 
 } // namespace ovnitrace::perfetto

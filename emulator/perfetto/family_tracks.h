@@ -41,7 +41,6 @@ private:
   void end_waits(uint64_t time);
   void interrupt(const Event &event);
   void end_interrupts(uint32_t cpu, size_t from, uint64_t time);
-  const std::string &interrupt_label(uint16_t par1);
 
   const Catalog &catalog_;
   const std::vector<uint8_t> &kept_;
@@ -52,7 +51,6 @@ private:
   std::unordered_set<uint64_t> regions_;        ///< numbers of the tracks of open ones
   /// Number of open ones, by the number of the track.
   std::unordered_map<uint64_t, uint32_t> marks_;
-  std::unordered_map<uint16_t, std::string> interrupt_labels_;
 };
 
 } // namespace ovnitrace::perfetto

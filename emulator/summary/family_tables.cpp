@@ -2,7 +2,7 @@
 // Makes the tables of the families that --filter adds, of sections, and of the regions of
 // --control.
 #include "emulator/base/human.h"
-#include "emulator/format/value_names.h"
+#include "emulator/models/value_labels.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/region_lengths.h"
 #include "emulator/summary/table_parts.h"

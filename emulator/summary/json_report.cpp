@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "emulator/format/value_names.h"
 #include "emulator/input/chosen_cpus.h"
 #include "emulator/input/command_lines.h"
 #include "emulator/input/thread_group.h"
+#include "emulator/models/value_labels.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/idle_text.h"
 #include "emulator/summary/names.h"

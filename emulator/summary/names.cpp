@@ -3,7 +3,6 @@
 
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
-#include "emulator/models/registry.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -43,14 +42,6 @@ std::string thread_label(const ThreadInfo &thread, uint64_t time) {
 
 std::string lost_text(uint64_t lost, bool more, const std::string &counted) {
   return !more ? counted : lost ? "not known, at least " + counted : "not known";
-}
-
-std::string interrupt_name(uint16_t par1) {
-  static const Model model = interrupt_model();
-  for (const ValueLabel &label : model.channels.front().values)
-    if (label.value == int64_t(par1) + 1)
-      return label.label;
-  return fmt::format("interrupt {:#x}", par1);
 }
 
 std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes the names that reports use for states, threads, idle states of CPUs, interrupts and losses.
+// Makes the names that reports use for states, threads, idle states of CPUs and losses.
 #pragma once
 
 #include "emulator/format/thread_state.h"
@@ -36,10 +36,6 @@ std::string thread_label(const ThreadInfo &thread, uint64_t time);
 
 /// Returns how many events were lost, as far as it is known. `counted`: the text for known losses.
 std::string lost_text(uint64_t lost, bool more, const std::string &counted);
-
-/// Returns the name of an interrupt, by parameter 1 of interrupt_start: "IRQ 3", or a vector or
-/// softirq.
-std::string interrupt_name(uint16_t par1);
 
 /// Returns the kernel's name of an idle state of a CPU (index in the Catalog), or its number.
 std::string idle_state_name(const Catalog &catalog, uint32_t cpu, uint32_t state);
