@@ -49,7 +49,6 @@ Model blocked_in_model() {
           {FTrace_EXT_snapshot, found, "the system call at the start of the capture"},
           {FTrace_EXT_state, found, "the system call at the start of a flight recorder's events"},
       },
-      {},
   };
 }
 

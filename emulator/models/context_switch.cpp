@@ -47,7 +47,6 @@ Model context_switch_model() {
           {mcv('K', 'C', 'O'), out, "out of the CPU: pushes 3"},
           {mcv('K', 'C', 'I'), in, "back on the CPU: pops 3"},
       },
-      {},
   };
 }
 

@@ -109,7 +109,6 @@ Model cpu_mode_model() {
            .scope = Scope::cpu},
       },
       events(),
-      {},
   };
 }
 

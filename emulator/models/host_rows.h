@@ -27,4 +27,11 @@ void each_cpu_of_host(const ModelContext &ctx, const Event &event, Take take) {
       take(cpu);
 }
 
+/// Handles the event of a filter: if the family is not logged from here on, clears what the model
+/// shows, because what ends from here on is not known.
+template <EventHandler clear> void if_filtered(ModelContext &ctx, const Event &event) {
+  if (event.par1)
+    clear(ctx, event);
+}
+
 } // namespace ovnitrace

@@ -140,7 +140,6 @@ Model kernel_model() {
           {FTrace_EXT_work_age, nullptr, "no effect here: the critical path uses it"},
           {FTrace_EVT_set_priority, priority_set, "the priority, if it is known"},
       },
-      {},
   };
 }
 

@@ -58,12 +58,6 @@ void blackout(ModelContext &ctx, const Event &event) {
   each_thread_of_host(ctx, event, [&](uint32_t thread) { ctx.set(kWaits, thread, 0); });
 }
 
-/// Clears waits: which ones end while they are not logged is not known.
-void filtered(ModelContext &ctx, const Event &event) {
-  if (event.par1)
-    blackout(ctx, event);
-}
-
 } // namespace
 
 Model mutex_model() {
@@ -102,9 +96,9 @@ Model mutex_model() {
           {FTrace_EVT_task_end, end, "waits for 0"},
           {FTrace_EVT_blackout_start, blackout, "no thread is known to wait", false},
           {FTrace_EVT_blackout_end, blackout, "no thread is known to wait", false},
-          {FTrace_filter_mutex, filtered, "with parameter 1 = 1 no thread is known to wait", false},
+          {FTrace_filter_mutex, if_filtered<blackout>,
+           "with parameter 1 = 1 no thread is known to wait", false},
       },
-      {},
   };
 }
 

@@ -49,7 +49,6 @@ Model priority_model() {
           {FTrace_EVT_set_priority, set_priority,
            "punctual: the new priority + 2, 255 if it is not known; the policy + 1"},
       },
-      {},
   };
 }
 

@@ -71,12 +71,6 @@ void blackout(ModelContext &ctx, const Event &event) {
   });
 }
 
-/// Clears budgets of CPUs that do not log their events.
-void filtered(ModelContext &ctx, const Event &event) {
-  if (event.par1)
-    blackout(ctx, event);
-}
-
 } // namespace
 
 Model server_model() {
@@ -143,9 +137,9 @@ Model server_model() {
            "only S.Ha.R.K., shown on the CPU; punctual: reclaiming + 1", false},
           {FTrace_EVT_blackout_start, blackout, "no budget is known", false},
           {FTrace_EVT_blackout_end, blackout, "no budget is known", false},
-          {FTrace_filter_server, filtered, "with parameter 1 = 1 no budget is known", false},
+          {FTrace_filter_server, if_filtered<blackout>, "with parameter 1 = 1 no budget is known",
+           false},
       },
-      {},
   };
 }
 

@@ -43,7 +43,6 @@ Model shadow_model() {
           {FTrace_EVT_context_switch, nullptr, "no effect here: it implies a `task_dispatch`",
            false},
       },
-      {},
   };
 }
 

@@ -62,7 +62,6 @@ Model signal_model() {
            "punctual: its number, or 1 for a signal of S.Ha.R.K.; an arrow from the sender, if "
            "that is a thread"},
       },
-      {},
   };
 }
 

@@ -88,7 +88,6 @@ Model timer_model() {
           {FTrace_EVT_blackout_end, wakeup_end, "timer handler becomes 0", false},
           {FTrace_filter_timer, filtered, "with parameter 1 = 1: timer handler becomes 0", false},
       },
-      {},
   };
 }
 
