@@ -87,6 +87,21 @@ std::vector<uint64_t> up_to(uint64_t last) {
   return all;
 }
 
+TEST(StageReader, TakesNothingAfterItSawTheCountOfTheAreaBefore) {
+  Producer producer;
+  Reader reader;
+  for (uint32_t n = 0; n <= CAPTURE_BATCH; n++)
+    producer.stage();
+  const uint32_t count = std::exchange(producer.area.count, CAPTURE_BATCH - 1); // as if read before
+  reader.look(producer);
+  producer.area.count = count;
+  producer.stage();
+  EXPECT_FALSE(reader.look(producer));
+  EXPECT_EQ(reader.seen.size(), CAPTURE_BATCH);
+  reader.finish(producer);
+  EXPECT_EQ(reader.seen.size(), CAPTURE_BATCH + 2u);
+}
+
 TEST(StageReader, TakesRecordsAtTheSecondReadOnly) {
   Producer producer;
   Reader reader;

@@ -24,11 +24,13 @@ public:
   /// were not taken yet. Returns whether everything that was logged before the last look is now
   /// taken; if not, the next look at a quiet CPU says so.
   template <typename Take> bool look(const volatile cpu_stage &stage, Take take) {
-    const uint32_t count = load(stage.count);
     const uint64_t batches = load(stage.events) / CAPTURE_BATCH;
-    bool settled =
-        batches == batches_ && !load(stage.batch.lost) && !(count && is_last_batch(stage));
-    const uint32_t safe = settled && seen_settled_ && seen_batches_ == batches ? seen_ : 0;
+    const bool is_last = is_last_batch(stage);
+    const uint32_t count = load(stage.count); // the area of `is_last`, or a newer one
+    const bool looks_again = seen_settled_ && seen_batches_ == batches;
+    bool settled = batches == batches_ && !load(stage.batch.lost) && !(count && is_last) &&
+                   !(looks_again && count < seen_); // what was seen was a mixture of two areas
+    const uint32_t safe = settled && looks_again ? seen_ : 0;
     std::array<sched_record, CAPTURE_BATCH> copies;
     for (uint32_t n = taken_; n < safe; n++)
       copies[n] = {load(stage.batch.records[n].when), load(stage.batch.records[n].word)};
