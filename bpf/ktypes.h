@@ -158,6 +158,7 @@ struct css_set {
 
 struct mm_struct {
 	unsigned long arg_start, arg_end; /* the command line, in the process's memory */
+	unsigned long task_size;	  /* bytes of its addresses */
 };
 
 struct task_struct {
@@ -202,7 +203,7 @@ struct user_pt_regs {
 };
 struct pt_regs {
 	__u64 regs[31];
-	__u64 sp, pstate;
+	__u64 sp, pc, pstate;
 	__u64 orig_x0; /* regs[0] becomes the result */
 	int syscallno; /* -1 or below for an interrupt */
 };

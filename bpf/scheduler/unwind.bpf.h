@@ -33,11 +33,9 @@ static __always_inline bool can_unwind(struct task_struct *current)
 
 	return unwinds && entry_regs(current)->cs == user_code;
 #else
-	return false;
+	return unwinds && !in_compat_syscall(current);
 #endif
 }
-
-#if defined(__TARGET_ARCH_x86)
 
 static __always_inline long read_user(void *unused, __u64 address, __u64 *to)
 {
@@ -162,26 +160,48 @@ static __always_inline __u32 copy_stack(__u32 cpu, struct unwind_walk *walk,
 	return copy->id;
 }
 
+/* Sets where the walk starts: the registers with which the thread entered the kernel. A thread that
+ * clone() has just created has those of its creator, but not its stack. In it, clone() returns 0.
+ */
+static __always_inline void start_walk(struct unwind_state *state, struct task_struct *current)
+{
+	struct pt_regs *regs = entry_regs(current);
+#if defined(__TARGET_ARCH_x86)
+	state->pc = regs->ip;
+	state->bp = regs->bp;
+	state->link = regs->ax ? regs->di : 0;
+#elif defined(__TARGET_ARCH_arm64)
+	const int clone = 220, clone3 = 435;
+	/* In other calls, this register still has their first argument. */
+	bool is_new = !regs->regs[0] && (regs->syscallno == clone || regs->syscallno == clone3);
+
+	state->pc = regs->pc;
+	state->bp = regs->regs[29];
+	state->link = is_new ? 0 : regs->regs[30];
+	state->highest = current->mm->task_size - 1;
+	state->sp_is_low = 0;
+#endif
+	state->sp = regs->sp;
+	state->has_bp = UNWIND_BP_HERE;
+}
+
 /* Takes the stack of the running thread, which is in the kernel. Returns its place + 1, the name of
  * a copy, or 0. Not static, so that the verifier looks at it once. */
 __noinline int unwind_user_stack(bool in_call)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct pt_regs *regs = entry_regs(current);
 	__u32 cpu = bpf_get_smp_processor_id(), copy, last;
 	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
 	struct unwind_walk *walk = bpf_map_lookup_elem(&unwind_walks, &cpu);
 
 	if (!unwinds) /* the verifier of a kernel without bpf_loop() looks at no more */
 		return 0;
-	if (!scratch || !walk || !regs->ip)
+	if (!scratch || !walk)
 		return 0;
-	walk->state.pc = regs->ip;
-	walk->state.sp = regs->sp;
-	walk->state.bp = regs->bp;
-	walk->state.di = regs->ax ? regs->di : 0; /* clone() returns 0 in the new thread */
+	start_walk(&walk->state, current);
+	if (!walk->state.pc)
+		return 0;
 	walk->state.exact = !in_call;
-	walk->state.has_bp = UNWIND_BP_HERE;
 	walk->image = unwind_image(current->tgid, current->group_leader->start_time,
 				   current->self_exec_id);
 	walk->missing = 0;
@@ -197,12 +217,3 @@ __noinline int unwind_user_stack(bool in_call)
 	}
 	return keep_stack(cpu, walk->count);
 }
-
-#else
-
-int unwind_user_stack(bool in_call)
-{
-	return 0;
-}
-
-#endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/symbols/call_frames.h"
 
-#include <dwarf.h>
+#include "emulator/symbols/frame_rule.h"
+
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <ovnitrace/unwind.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <span>
@@ -20,121 +22,6 @@
 namespace ovnitrace {
 
 namespace {
-
-// Numbers of the x86-64 psABI.
-constexpr int kDi = 5, kBp = 6, kSp = 7, kReturnAddress = 16;
-
-/// What a libdw expression or location says.
-using Operations = std::span<const Dwarf_Op>;
-
-/// Returns the bytes that `ops` adds to a register; nothing if they do anything else.
-std::optional<int64_t> offset_from(Operations ops, int which) {
-  if (ops.size() != 1)
-    return {};
-  const Dwarf_Op &op = ops[0];
-  if (op.atom == DW_OP_bregx && op.number == uint64_t(which))
-    return int64_t(op.number2);
-  if (op.atom == DW_OP_breg0 + which)
-    return int64_t(op.number);
-  return {};
-}
-
-/// Returns the bytes that `ops` adds to the end of the frame; nothing if they do anything else.
-std::optional<int64_t> offset_from_end(Operations ops) {
-  if (ops.empty() || ops[0].atom != DW_OP_call_frame_cfa)
-    return {};
-  if (ops.size() == 1)
-    return 0;
-  if (ops.size() == 2 && ops[1].atom == DW_OP_plus_uconst)
-    return int64_t(ops[1].number);
-  return {};
-}
-
-/// What libdw says of a register.
-struct Register {
-  Dwarf_Op memory[3];
-  Dwarf_Op *ops = nullptr;
-  size_t count = 0;
-  bool known = false;
-
-  Register(Dwarf_Frame *frame, int number)
-      : known(dwarf_frame_register(frame, number, memory, &ops, &count) == 0) {}
-  Operations operations() const { return {ops, count}; }
-  bool is_in(int number) const {
-    return known && count == 1 && ops[0].atom == DW_OP_regx && ops[0].number == uint64_t(number);
-  }
-  bool is_undefined() const { return known && count == 0 && ops; }
-  bool is_kept() const { return known && count == 0 && !ops; }
-};
-
-/// Returns the part of a rule that says where the caller's frame pointer is.
-uint64_t bp_rule(Dwarf_Frame *frame) {
-  const Register bp(frame, kBp);
-  if (bp.is_kept())
-    return UNWIND_RULE(0, 0, UNWIND_BP_KEPT, 0);
-  if (const auto offset = offset_from_end(bp.operations()))
-    if (*offset < 0 && *offset % 8 == 0 && -*offset / 8 <= int64_t(UNWIND_MOST_BP_WORDS))
-      return UNWIND_RULE(0, 0, UNWIND_BP_SAVED, -*offset / 8);
-  // libdw puts the end of the frame in front of an expression, which need not use it.
-  if (bp.count == 2 && bp.ops[0].atom == DW_OP_call_frame_cfa &&
-      offset_from(bp.operations().last(1), kBp) == 0)
-    return UNWIND_RULE(0, 0, UNWIND_BP_AT_BP, 0);
-  return UNWIND_RULE(0, 0, UNWIND_BP_LOST, 0);
-}
-
-/// Returns whether the frame ends where the entries of a procedure linkage table say: 16 bytes
-/// each, of which the last 5 have pushed a word.
-bool is_of_linkage_table(Operations ops) {
-  constexpr uint8_t kAtoms[] = {DW_OP_breg0 + kSp, DW_OP_breg0 + kReturnAddress,
-                                DW_OP_lit15,       DW_OP_and,
-                                DW_OP_lit11,       DW_OP_ge,
-                                DW_OP_lit3,        DW_OP_shl,
-                                DW_OP_plus};
-  if (ops.size() != std::size(kAtoms) || ops[0].number != 8 || ops[1].number != 0)
-    return false;
-  for (size_t n = 0; n < ops.size(); n++)
-    if (ops[n].atom != kAtoms[n])
-      return false;
-  return true;
-}
-
-bool fits(int64_t offset) {
-  return offset == int32_t(offset);
-}
-
-uint64_t rule_of(Dwarf_Frame *frame) {
-  constexpr int kSavedSp = 160; // in the frame of a signal
-  Dwarf_Addr start, end;
-  bool signal = false;
-  const int return_address = dwarf_frame_info(frame, &start, &end, &signal);
-  const Register caller(frame, kReturnAddress);
-  if (return_address != kReturnAddress || !caller.known)
-    return UNWIND_STOP;
-  if (caller.is_undefined())
-    return UNWIND_END;
-  Dwarf_Op *ops = nullptr;
-  size_t count = 0;
-  if (dwarf_frame_cfa(frame, &ops, &count) != 0)
-    return UNWIND_STOP;
-  const Operations where(ops, count);
-  const bool is_loaded = where.size() == 2 && where[1].atom == DW_OP_deref;
-  if (signal)
-    return is_loaded && offset_from(where.first(1), kSp) == kSavedSp ? UNWIND_SIGNAL : UNWIND_STOP;
-  const uint64_t bp = bp_rule(frame);
-  if (caller.is_in(kDi))
-    if (const auto offset = offset_from(where, kSp); offset && fits(*offset))
-      return bp | UNWIND_RULE(UNWIND_IN_DI, *offset, 0, 0);
-  if (offset_from_end(caller.operations()) != -8)
-    return UNWIND_STOP;
-  if (const auto offset = offset_from(where, kSp); offset && fits(*offset))
-    return bp | UNWIND_RULE(UNWIND_SP, *offset, 0, 0);
-  if (const auto offset = offset_from(where, kBp); offset && fits(*offset))
-    return bp | UNWIND_RULE(UNWIND_BP, *offset, 0, 0);
-  if (is_loaded)
-    if (const auto offset = offset_from(where.first(1), kBp); offset && fits(*offset))
-      return bp | UNWIND_RULE(UNWIND_AT_BP, *offset, 0, 0);
-  return is_of_linkage_table(where) ? bp | UNWIND_RULE(UNWIND_PLT, 0, 0, 0) : uint64_t(UNWIND_STOP);
-}
 
 /// Returns the rule of a function of Go that switches stacks: its call-frame information is true
 /// only of the old stack. The rule says whether nothing calls the function on the new one.
@@ -148,6 +35,11 @@ uint64_t rule_of_go(std::string_view name) {
                        name == "runtime.cgocallback" || name == "runtime.newstack";
   return changes ? UNWIND_STOP : UNWIND_UNKNOWN;
 }
+
+// Instructions of arm64. The first and the last can be where functions start.
+constexpr uint32_t kBranchTarget = 0xd503245f; // bti c
+constexpr uint32_t kNop = 0xd503201f;
+constexpr uint32_t kSignLink = 0xd503233f; // paciasp
 
 /// Returns the code that the kernel has mapped into this process.
 std::span<char> own_vdso() {
@@ -165,6 +57,7 @@ struct CallFrames::Opened {
     uint64_t start, end;            ///< addresses
     uint64_t rule = UNWIND_UNKNOWN; ///< of a function that changes stacks, all over it
   };
+  using Instructions = std::array<uint32_t, 3>;
   UniqueFd fd;
   Elf *elf = nullptr;
   Dwarf_CFI *run_time = nullptr; ///< .eh_frame
@@ -173,6 +66,7 @@ struct CallFrames::Opened {
   std::vector<Function> functions; ///< by start
   bool looked_for_functions = false;
   bool is_of_go = false;
+  bool is_arm64 = false; ///< otherwise x86-64
 
   ~Opened() {
     if (run_time)
@@ -188,9 +82,12 @@ struct CallFrames::Opened {
   bool has_section(std::string_view ending) const;
   void list_functions();
   const Function *function_at(uint64_t address);
+  std::string bytes_at(uint64_t offset, size_t count) const;
   std::string code_from(uint64_t offset) const;
-  bool has_frame_pointer(uint64_t address, const GElf_Phdr &segment);
+  Instructions instructions_at(uint64_t offset) const;
+  uint64_t rule_with_frame_pointer(uint64_t address, const GElf_Phdr &segment);
   bool leaves_stack(uint64_t offset) const;
+  bool returns_from_signal(uint64_t offset, bool interrupted) const;
   std::optional<uint64_t> rule_from_frames(uint64_t address);
   uint64_t rule_in_clone(uint64_t address, uint64_t offset);
 };
@@ -266,30 +163,71 @@ const CallFrames::Opened::Function *CallFrames::Opened::function_at(uint64_t add
                                                                         : &*std::prev(after);
 }
 
+/// Returns `count` bytes from `offset` on; fewer if the file ends.
+std::string CallFrames::Opened::bytes_at(uint64_t offset, size_t count) const {
+  std::string bytes(count, '\0');
+  if (fd) {
+    const ssize_t got = pread(fd.get(), bytes.data(), count, off_t(offset));
+    bytes.resize(got > 0 ? size_t(got) : 0);
+    return bytes;
+  }
+  size_t all = 0;
+  const char *image = elf_rawfile(elf, &all);
+  return image && offset < all ? std::string(image + offset, std::min<size_t>(count, all - offset))
+                               : std::string();
+}
+
 /// Returns 8 bytes of code from `offset` on, in bytes in the file, without a mark for branches.
 std::string CallFrames::Opened::code_from(uint64_t offset) const {
   constexpr std::string_view branch_target = "\xf3\x0f\x1e\xfa"; // endbr64
-  std::string code(12, '\0');
-  const ssize_t got = pread(fd.get(), code.data(), code.size(), off_t(offset));
-  code.resize(got > 0 ? size_t(got) : 0);
+  const std::string code = bytes_at(offset, 12);
   return code.substr(code.starts_with(branch_target) ? branch_target.size() : 0, 8);
 }
 
-/// Returns whether the function at `address` starts by setting its frame pointer. Where it calls
-/// another one, it has it. `segment` has the address.
-bool CallFrames::Opened::has_frame_pointer(uint64_t address, const GElf_Phdr &segment) {
+/// Returns the first instructions of code of arm64; zeros behind the end of the file.
+CallFrames::Opened::Instructions CallFrames::Opened::instructions_at(uint64_t offset) const {
+  Instructions code = {};
+  bytes_at(offset, sizeof(code)).copy(reinterpret_cast<char *>(code.data()), sizeof(code));
+  return code;
+}
+
+/// Returns the rule for a call in a function that starts by setting its frame pointer; UNWIND_STOP
+/// if it does not. `segment` has the address.
+uint64_t CallFrames::Opened::rule_with_frame_pointer(uint64_t address, const GElf_Phdr &segment) {
   constexpr std::string_view set_frame_pointer = "\x55\x48\x89\xe5"; // push %rbp; mov %rsp,%rbp
   const Function *function = function_at(address);
-  const uint64_t start = function ? function->start : 0;
-  return function && start >= segment.p_vaddr &&
-         code_from(segment.p_offset + (start - segment.p_vaddr)).starts_with(set_frame_pointer);
+  if (!function || function->start < segment.p_vaddr)
+    return UNWIND_STOP;
+  const uint64_t start = segment.p_offset + (function->start - segment.p_vaddr);
+  if (!is_arm64)
+    return code_from(start).starts_with(set_frame_pointer)
+               ? UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2)
+               : uint64_t(UNWIND_STOP);
+  const Instructions code = instructions_at(start);
+  const size_t first = code[0] == kBranchTarget || code[0] == kSignLink;
+  // stp x29, x30, [sp, #-8 * words]!; mov x29, sp
+  const int words = 128 - int(code[first] >> 15 & 127);
+  if ((code[first] & 0xffe07fff) != 0xa9a07bfd || code[first + 1] != 0x910003fd)
+    return UNWIND_STOP;
+  return UNWIND_RULE_ARM64(UNWIND_BP, 8 * words, UNWIND_BP_SAVED, words - 1, 1);
 }
 
 /// Returns whether code that is returned to at its first byte, which nothing has called, leaves its
 /// stack there: a coroutine ends so, and what returns there has no caller.
 bool CallFrames::Opened::leaves_stack(uint64_t offset) const {
-  constexpr std::string_view take_other_stack = "\x48\x89\xdc"; // mov %rbx,%rsp
-  return code_from(offset).starts_with(take_other_stack);
+  if (!is_arm64)
+    return code_from(offset).starts_with("\x48\x89\xdc"); // mov %rbx,%rsp
+  const Instructions code = instructions_at(offset);
+  return (code[0] == kNop || code[0] == kBranchTarget) && code[1] == 0xaa1303e0 && // mov x0, x19
+         (code[2] & 0xff00001f) == 0xb5000000;                                     // cbnz x0
+}
+
+/// Returns whether the code is that behind the handler of a signal, on arm64. It has the form that
+/// all debuggers look for. `offset`: of the last byte before it, unless it was interrupted.
+bool CallFrames::Opened::returns_from_signal(uint64_t offset, bool interrupted) const {
+  constexpr uint32_t set_call = 0xd2801168, call = 0xd4000001; // mov x8, #139; svc #0
+  const Instructions code = is_arm64 ? instructions_at(offset + !interrupted) : Instructions();
+  return code[0] == set_call && code[1] == call;
 }
 
 /// Returns the rule that the call-frame information has for an address.
@@ -297,7 +235,7 @@ std::optional<uint64_t> CallFrames::Opened::rule_from_frames(uint64_t address) {
   Dwarf_Frame *frame = nullptr;
   if ((run_time && dwarf_cfi_addrframe(run_time, address, &frame) == 0) ||
       (debug_frames() && dwarf_cfi_addrframe(debug_frames(), address, &frame) == 0)) {
-    const uint64_t rule = rule_of(frame);
+    const uint64_t rule = is_arm64 ? frame_rule_arm64(frame) : frame_rule_x86(frame);
     free(frame);
     return rule;
   }
@@ -309,7 +247,7 @@ std::optional<uint64_t> CallFrames::Opened::rule_from_frames(uint64_t address) {
 /// thread. `address` and `offset` are those of the last byte of the call.
 uint64_t CallFrames::Opened::rule_in_clone(uint64_t address, uint64_t offset) {
   constexpr std::string_view call = "\x0f\x05"; // syscall
-  if (offset < call.size() || !code_from(offset + 1 - call.size()).starts_with(call))
+  if (is_arm64 || offset < call.size() || !code_from(offset + 1 - call.size()).starts_with(call))
     return UNWIND_UNKNOWN;
   const std::optional<uint64_t> before = rule_from_frames(address - call.size());
   return before && UNWIND_KIND(*before) == UNWIND_SP ? *before - UNWIND_SP + UNWIND_CLONE
@@ -338,9 +276,11 @@ std::unique_ptr<CallFrames> CallFrames::open_vdso() {
 
 std::unique_ptr<CallFrames> CallFrames::read(std::unique_ptr<Opened> opened) {
   GElf_Ehdr header;
-  if (!opened->elf || !gelf_getehdr(opened->elf, &header) || header.e_machine != EM_X86_64 ||
+  if (!opened->elf || !gelf_getehdr(opened->elf, &header) ||
+      (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64) ||
       gelf_getclass(opened->elf) != ELFCLASS64)
     return nullptr;
+  opened->is_arm64 = header.e_machine == EM_AARCH64;
   opened->run_time = dwarf_getcfi_elf(opened->elf);
   opened->is_of_go = opened->has_section(".gopclntab");
   return std::unique_ptr<CallFrames>(new CallFrames(std::move(opened)));
@@ -355,6 +295,8 @@ uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
     if (const Opened::Function *function = elf_->function_at(address);
         function && function->rule != UNWIND_UNKNOWN)
       return function->rule;
+  if (elf_->returns_from_signal(offset, interrupted))
+    return UNWIND_SIGNAL;
   if (const std::optional<uint64_t> rule = elf_->rule_from_frames(address))
     return *rule;
   if (const uint64_t rule =
@@ -363,9 +305,8 @@ uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
     return rule;
   if (!interrupted && elf_->leaves_stack(offset + 1))
     return UNWIND_ENTRY;
-  if (!elf_->has_frame_pointer(address, *code))
-    return UNWIND_STOP;
-  return interrupted ? uint64_t(UNWIND_GUESS) : UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2);
+  const uint64_t rule = elf_->rule_with_frame_pointer(address, *code);
+  return interrupted && rule != UNWIND_STOP ? uint64_t(UNWIND_GUESS) : rule;
 }
 
 } // namespace ovnitrace

@@ -15,7 +15,7 @@ class CallFrames {
 public:
   static constexpr const char *kVdso = "[vdso]"; ///< the path of the code that the kernel maps
 
-  /// Reads a file. Returns nullptr if it is no ELF file of x86-64.
+  /// Reads a file. Returns nullptr if it is no ELF file of x86-64 or arm64.
   static std::unique_ptr<CallFrames> open(UniqueFd file);
   /// Reads the code that the kernel has mapped into this process. Returns nullptr if it has mapped
   /// nothing.

@@ -29,8 +29,8 @@ enum unwind_kind {
 	UNWIND_END = 7,	    /* it has no caller */
 	UNWIND_STOP = 8,    /* its caller cannot be found */
 	UNWIND_ENTRY = 9,   /* it has no caller, and its address is that of its first instruction */
-	UNWIND_IN_DI = 10,  /* as UNWIND_SP, but the return address is in rdi, as in vfork() */
-	UNWIND_CLONE = 11,  /* as UNWIND_SP, but without a caller in the thread that it created */
+	UNWIND_IN_LINK = 10, /* as UNWIND_SP, but the return address is in rdi, as in vfork() */
+	UNWIND_CLONE = 11,   /* as UNWIND_SP, but without a caller in the thread that it created */
 };
 
 /* Where the frame pointer of the caller is. */
@@ -80,9 +80,12 @@ enum unwind_bp_state {
 
 struct unwind_state {
 	__u64 pc, sp, bp;
-	__u64 di;     /* the register rdi in the innermost frame; 0 in others, and in new threads */
-	__u32 exact;  /* pc is an instruction to come; otherwise it is a return address */
-	__u32 has_bp; /* enum unwind_bp_state */
+	__u64 link;	 /* rdi or x30 in the innermost frame; 0 in others, and in new threads */
+	__u64 highest;	 /* on arm64: address of the program. Bits above it can be a signature */
+	__u32 exact;	 /* pc is an instruction to come; otherwise it is a return address */
+	__u32 has_bp;	 /* enum unwind_bp_state */
+	__u32 sp_is_low; /* on arm64: the stack pointer is not known, but not lower than sp */
+	__u32 unused;
 };
 
 /* Tells the image of a process from all others: a process that executes another program gets
@@ -128,9 +131,9 @@ static inline __attribute__((always_inline)) long unwind_need_bp(struct unwind_s
 
 /* Goes on to the caller. Returns marks of the frame that is left: with STACK_LAST or STACK_CUT,
  * there is nothing to go on to. Each step leads to a higher stack pointer, except that of a signal
- * and the only one with UNWIND_IN_DI. */
+ * and the only one with UNWIND_IN_LINK. */
 static inline __attribute__((always_inline)) __u64
-unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *memory)
+unwind_step_x86(__u64 rule, struct unwind_state *state, unwind_read *read, void *memory)
 {
 	const __u64 most_guessed = 1u << 20; /* bytes of a frame */
 	__u32 kind = UNWIND_KIND(rule), bp_rule = UNWIND_BP_RULE(rule);
@@ -148,13 +151,13 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 			return STACK_CUT;
 		state->exact = 1;
 		state->has_bp = UNWIND_BP_HERE;
-		state->di = 0;
+		state->link = 0;
 		/* Nothing called the frame: its address is that of its first instruction. */
 		return STACK_EXACT | (!state->pc || state->pc >> 47 ? STACK_CUT : 0);
 	}
-	if (kind == UNWIND_CLONE && !state->di)
+	if (kind == UNWIND_CLONE && !state->link)
 		return STACK_LAST;
-	if (kind == UNWIND_SP || kind == UNWIND_IN_DI || kind == UNWIND_CLONE) {
+	if (kind == UNWIND_SP || kind == UNWIND_IN_LINK || kind == UNWIND_CLONE) {
 		end = state->sp + UNWIND_OFFSET(rule);
 	} else if (kind == UNWIND_PLT) {
 		end = state->sp + 8 + ((state->pc & 15) >= 11) * 8;
@@ -176,8 +179,8 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 			return STACK_CUT;
 		}
 	}
-	if (kind == UNWIND_IN_DI) {
-		pc = state->di;
+	if (kind == UNWIND_IN_LINK) {
+		pc = state->link;
 		if (end < state->sp || !pc)
 			return STACK_CUT;
 	} else if (end <= state->sp || read(memory, end - 8, &pc)) {
@@ -199,9 +202,17 @@ unwind_step(__u64 rule, struct unwind_state *state, unwind_read *read, void *mem
 	}
 	state->pc = pc;
 	state->sp = end;
-	state->di = 0;
+	state->link = 0;
 	state->exact = 0;
 	return marks;
 }
+
+#include <ovnitrace/unwind_arm64.h>
+
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define unwind_step unwind_step_arm64
+#else
+#define unwind_step unwind_step_x86
+#endif
 
 #endif

@@ -39,16 +39,25 @@ void demangle_it(const std::string &symbol) {
 /// A walk by any of the rules goes up.
 void read_call_frames(const std::string &path) {
   const auto frames = CallFrames::open(open_regular(path));
-  for (uint64_t offset = 0; frames && offset < 0x2000; offset += 0x10) {
-    unwind_state state = {.pc = 1, .sp = 0x1000, .bp = 0x1000, .di = 0, .exact = 0, .has_bp = 0};
-    const auto read = [](void *, __u64, __u64 *to) {
-      *to = 0x2000;
-      return 0l;
-    };
-    const uint64_t rule = frames->rule_at(offset, offset & 0x10);
-    if (rule == UNWIND_UNKNOWN || (!unwind_step(rule, &state, read, nullptr) && state.sp <= 0x1000))
-      abort();
-  }
+  for (uint64_t offset = 0; frames && offset < 0x2000; offset += 0x10)
+    for (const auto step : {unwind_step_x86, unwind_step_arm64}) {
+      unwind_state state = {.pc = 1,
+                            .sp = 0x1000,
+                            .bp = 0x1000,
+                            .link = 0,
+                            .highest = 0xffffffffffff,
+                            .exact = 0,
+                            .has_bp = 0,
+                            .sp_is_low = 0,
+                            .unused = 0};
+      const auto read = [](void *, __u64, __u64 *to) {
+        *to = 0x2000;
+        return 0l;
+      };
+      const uint64_t rule = frames->rule_at(offset, offset & 0x10);
+      if (rule == UNWIND_UNKNOWN || (!step(rule, &state, read, nullptr) && state.sp <= 0x1000))
+        abort();
+    }
 }
 
 void read_symbols(const std::string &bytes) {

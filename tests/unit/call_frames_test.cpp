@@ -29,11 +29,17 @@ class EhFrame {
 public:
   /// What all functions begin with: `instructions` after those of a function that was just called.
   EhFrame &common(const std::string &instructions = "", const std::string &augmentation = "zR",
-                  char return_address = 16) {
+                  char return_address = 16,
+                  const std::string &start = std::string("\x0c\7\x8\x90\1", 5)) {
     common_ = bytes_.size();
     std::string body = bytes_of(uint32_t(0)) + '\1' + augmentation + '\0' + "\1\x78" +
                        return_address + '\1' + '\0';
-    return add(body + std::string("\x0c\7\x8\x90\1", 5) + instructions);
+    return add(body + start + instructions);
+  }
+  /// The same for arm64: the frame ends at the stack pointer, and x30 is the return address.
+  EhFrame &common_arm64(const std::string &instructions = "",
+                        const std::string &augmentation = "zR", char return_address = 30) {
+    return common(std::string("\x0c\x1f\0", 3) + instructions, augmentation, return_address, "");
   }
   EhFrame &function(uint64_t start, uint64_t size, const std::string &instructions) {
     const auto back = uint32_t(bytes_.size() + 4 - common_);
@@ -141,7 +147,7 @@ TEST_F(CallFrameFiles, KnowAReturnAddressInARegister) {
   const std::string popped("\x0e\0\x09\x10\5", 5);
   const auto frames = open(EhFrame().common().function(0x100, 0x10, popped));
   ASSERT_TRUE(frames);
-  EXPECT_EQ(frames->rule_at(0x100, false), UNWIND_RULE(UNWIND_IN_DI, 0, UNWIND_BP_KEPT, 0));
+  EXPECT_EQ(frames->rule_at(0x100, false), UNWIND_RULE(UNWIND_IN_LINK, 0, UNWIND_BP_KEPT, 0));
 }
 
 TEST_F(CallFrameFiles, KnowAFrameThatWasAligned) {
@@ -223,9 +229,90 @@ TEST_F(CallFrameFiles, MayBeDamaged) {
 }
 
 TEST_F(CallFrameFiles, OfAnotherMachineAreRefused) {
-  EXPECT_FALSE(open(EhFrame().common(), EM_AARCH64));
+  EXPECT_FALSE(open(EhFrame().common(), EM_PPC64));
   ASSERT_TRUE(open(EhFrame().common()));
   EXPECT_FALSE(CallFrames::open(UniqueFd()));
+}
+
+/// Returns the bytes of instructions of arm64.
+std::string code_arm64(std::initializer_list<uint32_t> instructions) {
+  std::string code;
+  for (const uint32_t instruction : instructions)
+    code += bytes_of(instruction);
+  return code;
+}
+
+constexpr uint64_t kLeafArm64 = UNWIND_RULE_ARM64(UNWIND_SP, 0, UNWIND_BP_KEPT, 0, 0);
+
+class CallFrameFilesOfArm64 : public CallFrameFiles {
+protected:
+  /// Returns the rule of a function that starts with these instructions, 4 bytes into it.
+  uint64_t rule_of(const std::string &instructions) {
+    const auto frames =
+        open(EhFrame().common_arm64().function(0x100, 0x10, std::string("\x44") + instructions),
+             EM_AARCH64);
+    EXPECT_TRUE(frames);
+    EXPECT_EQ(frames->rule_at(0x103, false), kLeafArm64);
+    return frames->rule_at(0x104, false);
+  }
+};
+
+TEST_F(CallFrameFilesOfArm64, SayWhereTheReturnAddressIs) {
+  const std::string pushed("\x0e\x20\x9d\4\x9e\3", 6); // stp x29, x30, [sp, #-32]!
+  EXPECT_EQ(rule_of(pushed), UNWIND_RULE_ARM64(UNWIND_SP, 32, UNWIND_BP_SAVED, 3, 1));
+  EXPECT_EQ(rule_of(pushed + "\x0d\x1d"), // mov x29, sp
+            UNWIND_RULE_ARM64(UNWIND_BP, 32, UNWIND_BP_SAVED, 3, 1));
+  EXPECT_EQ(rule_of(std::string("\x0e\x20\x9e\4", 4)), // str x30, [sp, #-32]!
+            UNWIND_RULE_ARM64(UNWIND_SP, 32, UNWIND_BP_KEPT, 4, 0));
+  EXPECT_EQ(rule_of(std::string("\x0e\x20", 2)), // sub sp, sp, #32
+            UNWIND_RULE_ARM64(UNWIND_SP, 32, UNWIND_BP_KEPT, 0, 0));
+  EXPECT_EQ(rule_of(std::string("\x07\x1e", 2)), uint64_t(UNWIND_END));
+}
+
+/// The instruction that signs the link register (paciasp) has a mark, which says no more.
+TEST_F(CallFrameFilesOfArm64, MayHaveSignedReturnAddresses) {
+  EXPECT_EQ(rule_of("\x2d"), kLeafArm64);
+  EXPECT_EQ(rule_of(std::string("\x2d\x0e\x20\x9d\4\x9e\3", 7)),
+            UNWIND_RULE_ARM64(UNWIND_SP, 32, UNWIND_BP_SAVED, 3, 1));
+}
+
+TEST_F(CallFrameFilesOfArm64, StopAtFramesThatNoRuleDescribes) {
+  const std::pair<const char *, std::string> cases[] = {
+      {"the end of the frame is in another register", std::string("\x0c\3\x10", 3)},
+      {"a 4 GiB frame", std::string("\x0c\x1f\x80\x80\x80\x80\x20", 7)},
+      {"the return address is in another register", std::string("\x09\x1e\3", 3)},
+      {"it is 1 MiB below the end", std::string("\x9e\x80\x80\x08", 4)},
+      {"the end of the frame is computed", std::string("\x0f\4\x8f\x8\x23\x10", 6)},
+  };
+  for (const auto &[what, instructions] : cases)
+    EXPECT_EQ(rule_of(instructions), uint64_t(UNWIND_STOP)) << what;
+  EXPECT_EQ(UNWIND_BP_RULE(rule_of(std::string("\x9e\1\x9d\x80\x20", 5))), UNWIND_BP_LOST)
+      << "too far from the return address";
+  const auto other =
+      open(EhFrame().common_arm64("", "zR", 29).function(0x100, 0x10, ""), EM_AARCH64);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->rule_at(0x100, false), uint64_t(UNWIND_STOP))
+      << "another return address register";
+}
+
+/// The information says that the frame is that of a signal, but not where its registers are.
+TEST_F(CallFrameFilesOfArm64, KnowTheFrameOfASignalByItsCode) {
+  code_ = code_arm64({0xd2801168, 0xd4000001}); // mov x8, #139; svc #0
+  const auto frames =
+      open(EhFrame().common_arm64("", "zRS").function(0x7fc, 0x100, ""), EM_AARCH64);
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_SIGNAL));
+  EXPECT_EQ(frames->rule_at(0x800, true), uint64_t(UNWIND_SIGNAL)) << "it was interrupted there";
+  EXPECT_EQ(frames->rule_at(0x803, false), uint64_t(UNWIND_STOP));
+}
+
+TEST_F(CallFrameFilesOfArm64, EndWhereACoroutineDoes) {
+  code_ = code_arm64({0xd503201f, 0xaa1303e0, 0xb5fff9c0}); // nop; mov x0, x19; cbnz x0, ...
+  const auto frames = open(EhFrame().common_arm64().function(0x800, 0x10, ""), EM_AARCH64);
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_ENTRY)) << "returned to, but not called";
+  EXPECT_EQ(frames->rule_at(0x7ff, true), uint64_t(UNWIND_STOP));
+  EXPECT_EQ(frames->rule_at(0x803, false), kLeafArm64);
 }
 
 #if defined(__x86_64__)

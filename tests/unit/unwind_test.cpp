@@ -24,14 +24,21 @@ long read_memory(void *memory, __u64 address, __u64 *to) {
 
 class UnwindSteps : public ::testing::Test {
 protected:
-  uint64_t step(uint64_t rule) { return unwind_step(rule, &state, read_memory, &memory); }
+  uint64_t step(uint64_t rule) { return unwind_step_x86(rule, &state, read_memory, &memory); }
   uint64_t bp() {
     EXPECT_EQ(unwind_need_bp(&state, read_memory, &memory), 0);
     return state.bp;
   }
 
-  unwind_state state = {
-      .pc = 0x401000, .sp = 0x7000, .bp = 0x7100, .di = 0, .exact = 1, .has_bp = UNWIND_BP_HERE};
+  unwind_state state = {.pc = 0x401000,
+                        .sp = 0x7000,
+                        .bp = 0x7100,
+                        .link = 0,
+                        .highest = 0,
+                        .exact = 1,
+                        .has_bp = UNWIND_BP_HERE,
+                        .sp_is_low = 0,
+                        .unused = 0};
   Memory memory;
 };
 
@@ -94,8 +101,8 @@ TEST_F(UnwindSteps, MarkAFrameThatWasGuessed) {
 }
 
 TEST_F(UnwindSteps, FindAReturnAddressInARegisterOfTheInnermostFrame) {
-  state.di = 0x402000;
-  const uint64_t rule = UNWIND_RULE(UNWIND_IN_DI, 0, UNWIND_BP_KEPT, 0);
+  state.link = 0x402000;
+  const uint64_t rule = UNWIND_RULE(UNWIND_IN_LINK, 0, UNWIND_BP_KEPT, 0);
   EXPECT_EQ(step(rule), 0u);
   EXPECT_EQ(state.pc, 0x402000u);
   EXPECT_EQ(state.sp, 0x7000u);
@@ -106,7 +113,7 @@ TEST_F(UnwindSteps, GoFromACloneOnlyInTheThreadThatCalledIt) {
   memory = {{0x7000, 0x402000}};
   const uint64_t rule = UNWIND_RULE(UNWIND_CLONE, 8, UNWIND_BP_KEPT, 0);
   EXPECT_EQ(step(rule), STACK_LAST);
-  state.di = 1;
+  state.link = 1;
   EXPECT_EQ(step(rule), 0u);
   EXPECT_EQ(state.pc, 0x402000u);
 }
@@ -131,7 +138,7 @@ TEST_F(UnwindSteps, StopRatherThanGoAstray) {
       {UNWIND_RULE(UNWIND_SP, 16, 0, 0), "no address of a program"},
       {UNWIND_RULE(UNWIND_AT_BP, 0, 0, 0), "no end of the frame to read"},
       {UNWIND_SIGNAL, "no registers to read"},
-      {UNWIND_RULE(UNWIND_IN_DI, 0, 0, 0), "the register is not known"},
+      {UNWIND_RULE(UNWIND_IN_LINK, 0, 0, 0), "the register is not known"},
   };
   for (const auto &[rule, what] : cases) {
     const unwind_state before = state;

@@ -52,7 +52,7 @@ bool wants_holders(const CaptureParameters &parameters) {
 /// Returns whether the kernel side can walk stacks by call-frame information: bpf_loop() is in
 /// 5.17.
 bool can_unwind([[maybe_unused]] const KernelTypes &types) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   return types.has_helper("loop");
 #else
   return false;
