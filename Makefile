@@ -109,6 +109,7 @@ LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
 PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(TARGET)),$(B)/tests/programs/blocks_i386)
+PROGRAMS += $(if $(filter aarch64,$(TARGET)),$(B)/tests/programs/call_paths_signed)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
 FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
   user/control/ctl_socket.cpp user/control/grammar.cpp user/control/plan.cpp \
@@ -160,6 +161,13 @@ $(B)/tests/e2e_tests $(B)/tests/browser_tests:
 $(B)/tests/programs/%: tests/programs/%.cpp
 	$(call step,PROGRAM  $@)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
+
+$(B)/tests/programs/own_stacks: CXXFLAGS += -g # names of inlined functions
+
+# One of them also with signed return addresses.
+$(B)/tests/programs/call_paths_signed: tests/programs/call_paths.cpp
+	$(call step,PROGRAM  $@)
+	$(Q)$(CXX) -mbranch-protection=standard $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -MF $@.d -o $@ $< -lpthread
 
 # One of them also static, and for i386 (g++-multilib).
 $(B)/tests/programs/blocks_static: MACHINE = -static

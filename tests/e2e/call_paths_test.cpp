@@ -52,15 +52,25 @@ std::string joined(const Names &names) {
 
 class CallPaths : public CaptureTest {
 protected:
-  /// Records the program, compiled with these flags, and compares each stack with its log.
+  /// Compiles the program with these flags, and compares its stacks.
   Verdict compare(const std::string &flags) {
     write_text(path("call_paths.cpp"), project_file("tests/programs/call_paths.cpp"));
     const Outcome made = run({.argv = {"sh", "-c",
                                        "g++ -std=c++20 " + flags + " -o '" + path("call_paths") +
                                            "' '" + path("call_paths.cpp") + "'"}});
     EXPECT_EQ(made.status(), 0) << made.err;
-    const Outcome recorded = record({path("call_paths"), "2"}, {"--stacks=user", "--force"});
+    return compare_stacks(path("call_paths"));
+  }
+  /// Records the program, and compares each stack with its log.
+  Verdict compare_stacks(const std::string &program) {
+    const Outcome recorded = record({program, "2"}, {"--stacks=user", "--force"});
     return verdict(parse_log(recorded.out));
+  }
+  /// The first stacks at a place may have `[frames missing]`, until rules for them exist.
+  void expect_true(const Verdict &verdict) {
+    EXPECT_EQ(verdict.wrong, Names{});
+    EXPECT_GE(verdict.equal, 250);
+    EXPECT_LE(verdict.marked, verdict.equal / 10);
   }
 
 private:
@@ -77,7 +87,8 @@ private:
       const auto after = std::find_if(blocks.begin(), blocks.end(), [&](const LoggedBlock &block) {
         return block.from <= time && time <= block.to;
       });
-      if (event.event != "EXT_stack" || event.comm != "call_paths" || after == blocks.end())
+      if (event.event != "EXT_stack" || !event.comm.starts_with("call_paths") ||
+          after == blocks.end())
         continue;
       const auto number = uint32_t(std::stoul(event.detail("stack")));
       Names found;
@@ -100,19 +111,25 @@ private:
   }
 };
 
-/// The first stacks at a place may have `[frames missing]`, until rules for them exist.
 TEST_F(CallPaths, AreTrueHoweverTheProgramWasCompiled) {
-#if !defined(__x86_64__)
-  GTEST_SKIP() << "stacks are unwound by call-frame information on x86-64";
-#endif
   for (const std::string flags : {"-O0", "-O1 -fno-omit-frame-pointer", "-O2", "-O3 -no-pie",
                                   "-O2 -static", "-Os -static-pie -fomit-frame-pointer"}) {
-    const Verdict verdict = compare(flags);
-    EXPECT_EQ(verdict.wrong, Names{}) << flags;
-    EXPECT_GE(verdict.equal, 250) << flags;
-    EXPECT_LE(verdict.marked, verdict.equal / 10) << flags;
+    SCOPED_TRACE(flags);
+    expect_true(compare(flags));
   }
 }
+
+/// It needs no compiler.
+TEST_F(CallPaths, AreTrueOfAProgramThatIsThere) {
+  expect_true(compare_stacks(installed("call_paths")));
+}
+
+#if defined(__aarch64__)
+/// The processor has to sign addresses, otherwise they are as they are.
+TEST_F(CallPaths, AreTrueIfReturnAddressesAreSigned) {
+  expect_true(compare_stacks(installed("call_paths_signed")));
+}
+#endif
 
 /// A program without call-frame information, and without frame pointers.
 TEST_F(CallPaths, SayWhereFramesMayBeMissing) {

@@ -95,7 +95,6 @@ protected:
   void go() { write_text(path("go"), ""); }
 };
 
-#if defined(__x86_64__)
 TEST_F(StackReach, AStartedProgramHasStacks) {
   const std::vector<std::string> program = compiled();
   go();
@@ -123,6 +122,5 @@ TEST_F(StackReach, TheWholeMachineHasStacks) {
   EXPECT_EQ(tracer.wait().status(), 0);
   expect_reached();
 }
-#endif
 
 } // namespace ovnitrace::test
