@@ -3,7 +3,10 @@
 // What it cannot find, it reports.
 #include "tests/e2e/support/regions.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <elf.h>
@@ -181,6 +184,77 @@ TEST_F(ControlReach, AFunctionThatEachProcessChoosesIsRefused) {
     EXPECT_NE(outcome.err.find("chosen_one"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("^~~~~~"), std::string::npos) << outcome.err;
   }
+}
+
+TEST_F(ControlReach, APlaceThatCannotBeProbedIsRefused) {
+  const Outcome where = run({.argv = {installed("regions"), "where"}});
+  ASSERT_EQ(std::sscanf(where.out.c_str(), "where %*x %lx", &offset_), 1);
+  char inside[64], as_linked[64];
+  snprintf(inside, sizeof(inside), "address:regions+%lx", offset_ + 1);
+  snprintf(as_linked, sizeof(as_linked), "address:0x%lx", offset_); // in a process it is another
+  const struct {
+    const char *alarm, *why;
+  } kCases[] = {
+      {"exit_func:never", "the exit of the function at 0x"},
+      {inside, "it is inside the instruction at 0x"},
+      {as_linked, "such as regions+"},
+  };
+  for (const auto &one : kCases) {
+    SCOPED_TRACE(one.alarm);
+    const std::string chain = std::string("start:") + one.alarm + ",stop:timeout:1";
+    for (const Command &command :
+         {record_command(trace(), {installed("regions"), "foo"}, {"--control", chain}),
+          Command{
+              .argv = {ovnitrace(), "control", "--check", chain, "--", installed("regions")}}}) {
+      const Outcome outcome = run(command);
+      EXPECT_EQ(outcome.status(), 2) << outcome.err;
+      EXPECT_EQ(outcome.out, "") << "the program ran";
+      EXPECT_NE(outcome.err.find(one.why), std::string::npos) << outcome.err;
+      EXPECT_NE(outcome.err.find("^~~"), std::string::npos) << outcome.err;
+      for (const char *wrong : {"no loaded file", "similar names", "is armed when"})
+        EXPECT_EQ(outcome.err.find(wrong), std::string::npos) << outcome.err;
+    }
+  }
+}
+
+TEST_F(ControlReach, APlaceOfARunningProcessThatCannotBeProbedIsRefused) {
+  Process program({.argv = {installed("regions"), "spin=" + path("go"), "foo"}});
+  eventually([&] { return program.out().find("spin") != std::string::npos; }, "it runs");
+  for (const char *alarm : {"start:exit_func:never", "start:address:0x300"}) {
+    const Outcome outcome =
+        run(record_command(trace(), {}, {"-p", std::to_string(program.pid()), "--control", alarm}));
+    EXPECT_EQ(outcome.status(), 2) << outcome.err;
+    EXPECT_EQ(outcome.err.find("is armed when"), std::string::npos) << outcome.err;
+  }
+  write_text(path("go"), "");
+  EXPECT_EQ(program.wait().status(), 0);
+}
+
+/// The alarm is inside the first instruction of a function.
+TEST_F(ControlReach, APlaceThatCannotBeProbedInALibraryThatIsOpenedLaterIsReportedOnce) {
+  void *library = dlopen("libz.so.1", RTLD_NOW);
+  Dl_info info;
+  ASSERT_TRUE(library && dladdr(dlsym(library, "zlibCompileFlags"), &info));
+  char chain[64];
+  snprintf(chain, sizeof(chain), "start:address:libz.so.1+%lx",
+           uintptr_t(info.dli_saddr) - uintptr_t(info.dli_fbase) + 1);
+  const Outcome outcome = run(
+      record_command(trace(), {installed("regions"), "dlopen=libz.so.1:zlibCompileFlags", "wait=2"},
+                     {"--control", chain}));
+  EXPECT_EQ(outcome.status(), 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("wait"), std::string::npos) << "it ran to its end";
+  const size_t said = outcome.err.find("it is inside the instruction at 0x");
+  ASSERT_NE(said, std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("it is inside", said + 1), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("was never armed"), std::string::npos) << outcome.err;
+}
+
+TEST_F(ControlReach, AProgramThatIsNotInThePathIsNamed) {
+  const Outcome outcome = run({.argv = {ovnitrace(), "control", "--check", "start:enter_func:foo",
+                                        "--", "no-such-program"}});
+  EXPECT_EQ(outcome.status(), 1);
+  EXPECT_NE(outcome.err.find("cannot find no-such-program in PATH"), std::string::npos)
+      << outcome.err;
 }
 
 TEST_F(ControlReach, AProgramOf32BitsIsRefusedOrReported) {

@@ -101,6 +101,12 @@ __attribute__((noipa)) void jumps() {
   longjmp(out, 1);
 }
 
+/// Has no exit: nothing that leaves it can be probed.
+__attribute__((noipa, noreturn)) void never() {
+  for (;;)
+    pause();
+}
+
 __attribute__((noipa)) int MPI_Pcontrol(const int level, ...) {
   asm volatile("" ::: "memory");
   return level + 1;
@@ -301,6 +307,8 @@ void do_one(const std::string &what) {
     bar();
   else if (word == "boo")
     boo();
+  else if (word == "never")
+    never();
   else if (word == "recursive")
     recursive(3);
   else if (word == "nested")

@@ -53,11 +53,14 @@ TEST(ControlPlaces, AnIndirectFunctionIsExplained) {
   for (const char *alarm : {"start:enter_func:copy", "start:address:copy"}) {
     const Places found = find_places(make_plan({alarm}), image);
     EXPECT_EQ(found.found[0], 0u);
-    EXPECT_NE(found.why[0].find("IFUNC"), std::string::npos) << alarm;
-    EXPECT_NE(found.why[0].find("__copy_fast"), std::string::npos) << found.why[0];
-    EXPECT_EQ(found.why[0].find("copy_chooser"), std::string::npos) << found.why[0];
+    ASSERT_EQ(found.unfit.size(), 1u) << alarm;
+    const std::string why = found.unfit[0].why;
+    EXPECT_TRUE(found.unfit[0].indirect);
+    EXPECT_NE(why.find("IFUNC"), std::string::npos) << why;
+    EXPECT_NE(why.find("__copy_fast"), std::string::npos) << why;
+    EXPECT_EQ(why.find("copy_chooser"), std::string::npos) << why;
   }
-  EXPECT_EQ(find_places(make_plan({"start:enter_func:__copy_fast"}), image).why[0], "");
+  EXPECT_TRUE(find_places(make_plan({"start:enter_func:__copy_fast"}), image).unfit.empty());
 }
 
 TEST(ControlPlaces, AddressesFollowTheLoadAddress) {
@@ -92,9 +95,37 @@ TEST(ControlPlaces, AnAddressInsideAnInstructionIsRefused) {
   for (const char *inside : {"app+1003", "app+1005", "app+100b", "app+1011"})
     EXPECT_EQ(places(inside, image), 0u) << inside;
   const Places found = find_places(make_plan({"start:address:app+1005"}), image);
-  ASSERT_EQ(found.notes.size(), 1u);
-  EXPECT_EQ(found.notes[0],
+  ASSERT_EQ(found.unfit.size(), 1u);
+  EXPECT_EQ(found.unfit[0].why,
             "0x1005 in /bin/app cannot be probed: it is inside the instruction at 0x1002");
+  EXPECT_TRUE(found.notes.empty());
+}
+
+TEST(ControlPlaces, AnExitThatCannotBeProbedIsRefused) {
+  const Image image = image_of("/bin/app"); // its function has no size
+  const Places found = find_places(make_plan({"start:enter_func:foo,stop:exit_func:foo"}), image);
+  EXPECT_EQ(found.found, (std::vector<uint32_t>{1, 0}));
+  ASSERT_EQ(found.unfit.size(), 1u);
+  EXPECT_EQ(found.unfit[0].alarm, 1u);
+  EXPECT_EQ(found.unfit[0].why, "the exit of the function at 0x1000 in /bin/app cannot be probed: "
+                                "its symbol has no size");
+  EXPECT_TRUE(found.notes.empty());
+}
+
+TEST(ControlPlaces, AnAddressOfTheFileIsNotOneOfTheProcess) {
+  Image image = image_of("/bin/app");
+  image.code.push_back({0x200000, 0x2000, {0x90}});
+  const auto find = [&](const std::string &address) {
+    return find_places(make_plan({"stop:timeout:1,start:address:" + address}), image);
+  };
+  EXPECT_EQ(find("0x1001").as_linked, 2u);
+  EXPECT_NE(find("0x1001").hints[1].find("such as app+1001"), std::string::npos);
+  EXPECT_EQ(find("0x200000").as_linked, 2u);
+  EXPECT_EQ(find("0x300").as_linked, 2u) << "nothing is ever loaded there";
+  EXPECT_EQ(find("0x300000").as_linked, 0u) << "a program that is executed later may be";
+  EXPECT_EQ(find("0x300000").hints[1].find("such as"), std::string::npos);
+  image.fixed = true;
+  EXPECT_EQ(find("0x1001").as_linked, 0u);
 }
 
 TEST(ControlPlaces, AnAddressThatMayBeDataIsReported) {

@@ -36,7 +36,7 @@ std::optional<uint64_t> bias_of(const Image &image, const MappedFile &mapped) {
 
 Arming::Arming(const Plan &plan, Programs *programs, Say say)
     : plan_(plan), programs_(programs), say_(std::move(say)), found_(plan.alarm_table.size()),
-      near_(plan.alarm_table.size()), why_(plan.alarm_table.size()) {}
+      near_(plan.alarm_table.size()), hints_(plan.alarm_table.size()) {}
 
 bool Arming::needs_probe(size_t alarm) const {
   const Source source = type_of(control_type(plan_.alarm_table[alarm].type))->source;
@@ -93,17 +93,27 @@ void Arming::look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own
   arm(pid, mapped, places, own);
 }
 
+void Arming::say(const std::string &line) {
+  if (said_.insert(line).second)
+    say_("--control: " + line);
+}
+
 void Arming::add(Places &places, const std::string &path) {
   for (size_t a = 0; a < found_.size(); a++) {
     found_[a] += places.found[a];
-    if (why_[a].empty())
-      why_[a] = places.why[a];
-    if (says_why_)
-      say_why(a);
+    if (hints_[a].empty() || places.as_linked >> a & ~as_linked_ >> a & 1)
+      hints_[a] = places.hints[a];
+  }
+  as_linked_ |= places.as_linked;
+  for (const Unfit &one : places.unfit) {
+    named_ |= 1ull << one.alarm;
+    if (runs_)
+      say(one.why);
+    else
+      unfit_.push_back(one);
   }
   for (const std::string &note : places.notes)
-    if (said_.insert(note).second)
-      say_("--control: " + note);
+    say(note);
   limit(path, places);
 }
 
@@ -153,9 +163,12 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
   {
     EffectiveIdentity as_user(identity);
     const std::string path = path_of_program(name);
+    if (path.empty())
+      throw ovnitrace::Error("--control: cannot find {} in PATH", printable_line(name));
     files.emplace_back(path, open_program(path));
     if (!files[0].second)
-      throw ovnitrace::Error("--control: cannot read {}: {}", path, std::strerror(errno));
+      throw ovnitrace::Error("--control: cannot read {}: {}", printable_line(path),
+                             std::strerror(errno));
     if (needs_probes() && is_foreign_program(files[0].second.get()))
       throw UsageError("--control: cannot set probes in {}: it is not a 64-bit program for this "
                        "machine; timeout, interactive, icount and int3 work without probes",
@@ -232,29 +245,30 @@ bool Arming::missing() const {
   return false;
 }
 
-/// Refuses functions that cannot be probed. If the program itself has the function, that one is
-/// meant: the dynamic loader, for example, has a strlen of its own.
-void Arming::refuse_indirect() {
-  const std::vector<uint64_t> &found = in_program_.empty() ? found_ : in_program_;
-  for (size_t a = 0; a < found_.size(); a++)
-    if (!why_[a].empty() && !plan_.alarms[a]->is_address() && !found[a])
-      fail_usage(plan_.chains[plan_.chain_of[a]].text, plan_.alarms[a]->value_span, why_[a]);
-  says_why_ = true;
-  for (size_t a = 0; a < found_.size(); a++)
-    say_why(a);
+void Arming::refuse(size_t alarm, const std::string &why) const {
+  fail_usage(plan_.chains[plan_.chain_of[alarm]].text, plan_.alarms[alarm]->value_span, why);
 }
 
-void Arming::say_why(size_t alarm) {
-  if (!why_[alarm].empty() && !plan_.alarms[alarm]->is_address() &&
-      said_.insert(why_[alarm]).second)
-    say_("--control: " + why_[alarm]);
+void Arming::refuse_impossible(bool alive) {
+  for (const Unfit &one : unfit_) {
+    // The dynamic loader, for example, has a strlen of its own, which is not the one of the libc.
+    const bool own = one.indirect && !in_program_.empty();
+    if (!(own ? in_program_ : found_)[one.alarm])
+      refuse(one.alarm, one.why);
+  }
+  for (size_t a = 0; a < found_.size(); a++)
+    if (plan_.alarms[a]->is_address() && !found_[a] && (alive || as_linked_ >> a & 1))
+      refuse(a, "no code is loaded at this address" + (hints_[a].empty() ? "" : ": " + hints_[a]));
+  runs_ = true;
+  for (const Unfit &one : unfit_)
+    say(one.why);
 }
 
 void Arming::report_missing(const std::string &later) const {
   for (size_t a = 0; a < found_.size(); a++) {
-    if (!needs_probe(a) || found_[a])
+    if (!needs_probe(a) || found_[a] || named_ >> a & 1)
       continue;
-    std::string why = why_[a];
+    std::string why = hints_[a];
     if (why.empty())
       why = "if the function is inlined or the file is stripped, give IMAGE+OFFSET";
     if (!near_[a].empty())

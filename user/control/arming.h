@@ -45,16 +45,16 @@ public:
   /// has become, and are removed at once.
   void forget(uint32_t pid, bool now = false);
 
-  /// Reports the alarms that cannot hit anywhere yet, each with names similar to the one that it
-  /// looks for. `later`: says what will happen to them.
+  /// Reports the alarms of which no file has a place yet, each with names similar to the one that
+  /// it looks for. `later`: says what will happen to them.
   void report_missing(const std::string &later) const;
   /// Returns how many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }
   bool missing() const;
-  /// Refuses functions that cannot be probed by name, with Error, status 2 and a caret. Call it
-  /// after the program and its libraries, or the processes, were examined. Later ones are only
-  /// reported.
-  void refuse_indirect();
+  /// Refuses alarms that have places, but none that can be probed. Throws Error with status 2 and a
+  /// caret. Call it after the program and its libraries, or the processes (`alive`), were examined.
+  /// Places of later files that cannot be probed are only reported.
+  void refuse_impossible(bool alive);
   bool has_loader() const { return has_loader_; } ///< a file can load more later
 
 private:
@@ -63,7 +63,8 @@ private:
   bool may_hold_address(const MappedFile &mapped) const;
   void look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own);
   void add(Places &places, const std::string &path);
-  void say_why(size_t alarm);
+  void say(const std::string &line);
+  [[noreturn]] void refuse(size_t alarm, const std::string &why) const;
   /// A file with its contents: another build may have been written over it.
   struct FileId {
     uint64_t device, inode, size;
@@ -94,9 +95,12 @@ private:
   std::set<std::string> said_;
   std::vector<uint64_t> found_;
   std::vector<std::vector<std::string>> near_; ///< by alarm
-  std::vector<std::string> why_;               ///< by alarm, as Places::why
-  std::vector<uint64_t> in_program_;           ///< as found_, without libraries; empty: not known
-  bool says_why_ = false;
+  std::vector<std::string> hints_;             ///< by alarm, as Places::hints
+  std::vector<Unfit> unfit_;         ///< until it is known whether the alarm has another place
+  uint64_t named_ = 0;               ///< alarms, a bit each: some place of it is unfit
+  uint64_t as_linked_ = 0;           ///< as Places::as_linked
+  std::vector<uint64_t> in_program_; ///< as found_, without libraries; empty: not known
+  bool runs_ = false;                ///< nothing is refused any more
   size_t probes_ = 0;
   bool has_loader_ = false;
 };

@@ -17,12 +17,13 @@ namespace ovnitrace::control {
 namespace {
 
 constexpr std::string_view kEndbr = "\xf3\x0f\x1e\xfa";
+constexpr uint64_t kLowestLoaded = 1 << 16; ///< vm.mmap_min_addr, as distributions set it
 
 class Finder {
 public:
   Finder(const Plan &plan, const Image &image) : plan_(plan), image_(image) {
     places_.found.resize(plan.alarm_table.size());
-    places_.why.resize(plan.alarm_table.size());
+    places_.hints.resize(plan.alarm_table.size());
   }
   Places find();
   Places find_loaded(uint64_t bias);
@@ -31,6 +32,7 @@ private:
   void find_alarm(uint32_t alarm);
   void find_functions_of(uint32_t alarm, std::string_view name, Naming naming);
   void find_address(uint32_t alarm);
+  void find_unloaded_address(uint32_t alarm, uint64_t address);
   bool is_image(std::string_view name) const;
   Places take();
   bool add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function);
@@ -67,7 +69,7 @@ bool is_in_function(const Image &image, uint64_t address) {
 }
 
 /// Adds a probe. If a function starts with endbr64 and a push, the probe is set on the push, which
-/// costs a thirtieth. Returns false, with a note, if the place cannot be probed.
+/// costs a thirtieth. Returns false, with the reason, if the place cannot be probed.
 bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
   const auto code = image_.bytes_at(address, 16);
   if (function && code.starts_with(kEndbr) && code.size() > 5 &&
@@ -79,8 +81,8 @@ bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function
   if (why.empty() && !function)
     why = why_no_instruction(image_, address);
   if (!why.empty()) {
-    places_.notes.push_back(
-        fmt::format("{:#x} in {} cannot be probed: {}", address, printable_line(image_.path), why));
+    places_.unfit.push_back({alarm, fmt::format("{:#x} in {} cannot be probed: {}", address,
+                                                printable_line(image_.path), why)});
     return false;
   }
   if (!function && !is_in_function(image_, address))
@@ -103,9 +105,9 @@ void Finder::add_exit(uint32_t alarm, uint64_t address) {
   if (why.empty() && leaves.at.empty())
     why = "it never returns";
   if (!why.empty())
-    places_.notes.push_back(
-        fmt::format("the exit of the function at {:#x} in {} cannot be probed: {}", address,
-                    printable_line(image_.path), why));
+    places_.unfit.push_back(
+        {alarm, fmt::format("the exit of the function at {:#x} in {} cannot be probed: {}", address,
+                            printable_line(image_.path), why)});
   else if (add(alarm, address, ProbeKind::alarm, true))
     for (uint64_t at : leaves.at)
       add(alarm, at, ProbeKind::leave, true);
@@ -122,17 +124,22 @@ void Finder::find_functions_of(uint32_t alarm, std::string_view name, Naming nam
       add(alarm, address, kind, true);
   if (is_indirect(image_, name, naming)) {
     const auto others = implementations(image_, name, 5);
-    places_.why[alarm] = fmt::format(
-        "{} in {} is an IFUNC: when the file is loaded, each process chooses one of several "
-        "functions; name that function{}, or give IMAGE+OFFSET (docs/control.md says how to find "
-        "it)",
-        printable_line(name), printable_line(image_.path),
-        others.empty() ? "" : fmt::format(", for example {}", fmt::join(others, ", ")));
+    places_.unfit.push_back(
+        {alarm,
+         fmt::format(
+             "{} in {} is an IFUNC: when the file is loaded, each process chooses one of several "
+             "functions; name that function{}, or give IMAGE+OFFSET (docs/control.md says how to "
+             "find it)",
+             printable_line(name), printable_line(image_.path),
+             others.empty() ? "" : fmt::format(", for example {}", fmt::join(others, ", "))),
+         true});
   }
-  if (addresses.size() > 1 && type != CONTROL_PCONTROL)
+  const uint32_t set = places_.found[alarm];
+  if (addresses.size() > 1 && set > 0 && type != CONTROL_PCONTROL)
     places_.notes.push_back(
-        fmt::format("{} functions are called {} in {}: the alarm is set in all of them",
-                    addresses.size(), printable_line(name), printable_line(image_.path)));
+        fmt::format("{} functions are called {} in {}: the alarm is set in {} of them",
+                    addresses.size(), printable_line(name), printable_line(image_.path),
+                    set == addresses.size() ? "all" : std::to_string(set)));
 }
 
 /// Returns whether the name is that of the file, or of any path of it, so that it does not matter
@@ -146,6 +153,20 @@ bool Finder::is_image(std::string_view name) const {
          status.st_dev == image_.device && status.st_ino == image_.inode;
 }
 
+/// Says of an address that it is not one of the process, if that is known.
+void Finder::find_unloaded_address(uint32_t alarm, uint64_t address) {
+  std::string &hint = places_.hints[alarm];
+  hint = "programs and libraries are loaded at random addresses, unless they run under setarch -R "
+         "or are linked with -no-pie: use IMAGE+OFFSET";
+  const bool in_file = image_.offset_of(address).has_value();
+  if (in_file)
+    hint += fmt::format(", such as {}+{:x}",
+                        printable_line(image_.path.substr(image_.path.rfind('/') + 1)),
+                        address - image_.base);
+  if (in_file || address < kLowestLoaded)
+    places_.as_linked |= 1ull << alarm;
+}
+
 /// 0xADDRESS, IMAGE+OFFSET or a function, as parse_chain() has accepted it.
 void Finder::find_address(uint32_t alarm) {
   const Alarm &written = *plan_.alarms[alarm];
@@ -153,9 +174,7 @@ void Finder::find_address(uint32_t alarm) {
   const size_t plus = text.rfind('+');
   if (written.is_address()) {
     if (!image_.fixed)
-      places_.why[alarm] =
-          "programs and libraries are loaded at random addresses, unless they run under setarch -R "
-          "or are linked with -no-pie: use IMAGE+OFFSET";
+      find_unloaded_address(alarm, written.number);
     else if (image_.offset_of(written.number))
       add(alarm, written.number, ProbeKind::alarm, false);
   } else if (plus != text.npos && plus > 0 && text.find("operator") == text.npos) {
@@ -181,8 +200,12 @@ void Finder::find_alarm(uint32_t alarm) {
 Places Finder::find() {
   for (uint32_t a = 0; a < plan_.alarm_table.size(); a++)
     find_alarm(a);
-  size_t refused = 0, perhaps_data = 0;
-  std::string why;
+  struct Refused {
+    size_t count = 0;
+    std::string why;
+  };
+  std::vector<Refused> refused(places_.found.size()); // by alarm
+  size_t perhaps_data = 0;
   for (const Marker &marker : scan(plan_, image_)) {
     const std::string reason = why_no_probe(image_.bytes_at(marker.address, 16));
     const std::optional<uint64_t> offset = image_.offset_of(marker.address);
@@ -190,18 +213,22 @@ Places Finder::find() {
       perhaps_data++;
       continue;
     }
-    if (!reason.empty() || !offset) {
-      refused++;
-      why = reason;
-      continue;
-    }
-    put(ProbeKind::alarm, *offset, marker.alarms);
+    const bool fits = reason.empty() && offset;
+    if (fits)
+      put(ProbeKind::alarm, *offset, marker.alarms);
     for (uint32_t a = 0; a < places_.found.size(); a++)
-      places_.found[a] += marker.alarms >> a & 1;
+      if (marker.alarms >> a & 1) {
+        if (fits)
+          places_.found[a]++;
+        else
+          refused[a] = {refused[a].count + 1, reason};
+      }
   }
-  if (refused)
-    places_.notes.push_back(fmt::format("{} instructions in {} cannot be probed: {}", refused,
-                                        printable_line(image_.path), why));
+  for (uint32_t a = 0; a < refused.size(); a++)
+    if (refused[a].count)
+      places_.unfit.push_back(
+          {a, fmt::format("{} instructions in {} cannot be probed: {}", refused[a].count,
+                          printable_line(image_.path), refused[a].why)});
   if (perhaps_data)
     places_.notes.push_back(fmt::format(
         "{} instructions in {} may be data and are not probed: no function that symbols or unwind "

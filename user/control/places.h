@@ -13,11 +13,21 @@
 
 namespace ovnitrace::control {
 
+/// A place that an alarm names, and that cannot be probed.
+struct Unfit {
+  uint32_t alarm;
+  std::string why;       ///< a whole message
+  bool indirect = false; ///< an IFUNC, of which another function is meant if the program has one
+};
+
 struct Places {
   std::map<ProbeKind, std::vector<UprobeAt>> probes; ///< by offset, each once
   std::vector<uint32_t> found;    ///< by alarm: at how many places of the file it may hit
-  std::vector<std::string> why;   ///< by alarm: what keeps a place from being found; mostly empty
-  std::vector<std::string> notes; ///< overloads, instructions that cannot be probed: in words
+  std::vector<Unfit> unfit;       ///< what cannot be probed
+  std::vector<std::string> hints; ///< by alarm: how to name a place; empty: nothing is special
+  uint64_t as_linked = 0; ///< alarms, a bit each: 0xADDRESS where nothing is ever loaded, or that
+                          ///< of the file, which is loaded elsewhere
+  std::vector<std::string> notes; ///< overloads, code that may be data: in words
 };
 
 /// Finds the places of one file. 0xADDRESS is found only where the file is always loaded at the

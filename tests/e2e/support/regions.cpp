@@ -47,7 +47,7 @@ bool RegionTest::are_possible(const std::vector<std::string> &chains) const {
     if (chain.find("cpuid") != chain.npos) {
       const Command check{
           .argv = {ovnitrace(), "control", "--check", chain, "--", installed("regions")}};
-      if (run(check).out.find("does not stop after a single step over cpuid") != std::string::npos)
+      if (run(check).err.find("does not stop after a single step over cpuid") != std::string::npos)
         return false;
     }
   return true;
