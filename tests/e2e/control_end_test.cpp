@@ -35,6 +35,24 @@ TEST_F(ControlEnd, AProcessThatIsNotOursIsNeverEnded) {
   EXPECT_TRUE(program.running());
 }
 
+TEST_F(ControlEnd, RepeatIsAdvisedOnlyWhereItHelps) {
+  const auto advises = [&](const std::string &chain, std::vector<std::string> options) {
+    remove_trace();
+    options.insert(options.end(), {"--control", chain});
+    const Outcome outcome = run(
+        record_command(trace(), {installed("regions"), "foo", "foo", "foo", "wait=9"}, options));
+    EXPECT_NE(outcome.err.find("has finished in"), std::string::npos) << outcome.err;
+    return outcome.err.find("makes it start again") != std::string::npos;
+  };
+  EXPECT_TRUE(advises("start:enter_func:foo", {}));
+  EXPECT_FALSE(advises("start:enter_func:foo,repeat2", {}));
+  EXPECT_FALSE(advises("start:enter_func:foo,repeat:1", {}));
+  EXPECT_FALSE(advises("start:enter_func:foo", {"--early-out"}));
+  if (are_possible({"uniform:90:10:2"})) {
+    EXPECT_FALSE(advises("uniform:90:10:2", {}));
+  }
+}
+
 TEST_F(ControlEnd, SkipAndLengthAreAChain) {
   if (skip_if_impossible({"start:icount:500"}))
     return;

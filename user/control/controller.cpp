@@ -279,9 +279,11 @@ void Controller::print_end(const control_message &message) {
   if (message.alarm >= plan_.chains.size() || !finished_.insert(message.alarm).second)
     return;
   const auto [name, text] = plan_.descriptions()[message.alarm];
-  print("--control: chain {} has finished in {} {}; `,repeat` at its end makes it start again",
-        name.empty() ? text : name, message.tid ? "thread" : "process",
-        message.tid ? message.tid : message.pid);
+  // With --early-out, no chain may repeat endlessly.
+  const bool advises = !program_ && can_repeat(plan_.chains[message.alarm]);
+  print("--control: chain {} has finished in {} {}{}", name.empty() ? text : name,
+        message.tid ? "thread" : "process", message.tid ? message.tid : message.pid,
+        advises ? "; `,repeat` at its end makes it start again" : "");
 }
 
 void Controller::fire_timers() {

@@ -58,7 +58,6 @@ private:
   const std::string_view text_;
   size_t at_ = 0;
   Chain chain_;
-  bool repeat_given_ = false;
 };
 
 bool Parser::take(char c) {
@@ -136,9 +135,9 @@ Piece Parser::named(const Piece &token) {
 /// Parses repeat, repeatN and repeat:N.
 void Parser::parse_repeat(const Piece &word) {
   constexpr size_t kWord = std::string_view("repeat").size();
-  if (repeat_given_)
+  if (chain_.repeat_given)
     fail(word.span, "the chain has a second repeat");
-  repeat_given_ = true;
+  chain_.repeat_given = true;
   if (word.text.size() > kWord)
     chain_.repeat =
         number({word.text.substr(kWord), {word.span.at + kWord, word.span.length - kWord}},
@@ -339,7 +338,7 @@ void Parser::parse_item() {
     fail(word.span, "an alarm is missing: EVENT:TYPE[:VALUE] is expected, as start:address:foo");
   if (parse_chain_token(word))
     return;
-  if (repeat_given_ || !chain_.name.empty() || !chain_.waitfor.empty())
+  if (chain_.repeat_given || !chain_.name.empty() || !chain_.waitfor.empty())
     fail(word.span, "after repeat, name or waitfor, no alarm can follow");
   if (word.text == "uniform")
     parse_uniform(word);

@@ -42,8 +42,9 @@ struct Alarm {
 struct Chain {
   std::string text; ///< as it was given
   std::vector<Alarm> alarms;
-  uint64_t repeat = 1; ///< 0: endless
-  std::string name;    ///< empty: none
+  uint64_t repeat = 1;       ///< 0: endless
+  bool repeat_given = false; ///< it was written
+  std::string name;          ///< empty: none
   Span name_span = {};
   std::string waitfor; ///< empty: for none
   Span waitfor_span = {};

@@ -240,6 +240,11 @@ std::string text_of(const Plan &plan, size_t alarm) {
   return text_of(plan.chains[plan.chain_of[alarm]], *plan.alarms[alarm]);
 }
 
+bool can_repeat(const Chain &chain) {
+  return !chain.repeat_given && std::all_of(chain.alarms.begin(), chain.alarms.end(),
+                                            [](const Alarm &alarm) { return alarm.type; });
+}
+
 std::string in_words(const Alarm &alarm) {
   if (!alarm.type)
     return describe_uniform(alarm);

@@ -42,6 +42,10 @@ void check_possible(const Plan &plan);
 std::string text_of(const Chain &chain, const Alarm &alarm);
 std::string text_of(const Plan &plan, size_t alarm);
 
+/// Returns whether `,repeat` at the end of the chain is accepted, and makes it start again. A
+/// uniform has its own count.
+bool can_repeat(const Chain &chain);
+
 /// Says in words when the alarm hits and what it does.
 std::string in_words(const Alarm &alarm);
 /// Returns the chain in words, several lines.
