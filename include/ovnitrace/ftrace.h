@@ -146,8 +146,9 @@ FTRACE_API void FTrace_set_filter(FTrace_BYTE family, int status);
 /* Starts or stops the region of `ovnitrace --control`, or marks it, as if an alarm of thread `tid`
  * had fired. event: one of FTrace_FIRE_*. tid: as gettid() returns it, of a thread of the calling
  * process; 0: the calling thread. bcast not 0: for all threads of the process. Only a tracer
- * outside takes it, also while tracing is disabled; chunks have nothing of it. FTRACE_E_ARGUMENT.
- */
+ * outside takes it, also while tracing is disabled; chunks have nothing of it. If no thread of the
+ * process has the tid, the tracer does nothing, counts the call, and reports it at the end.
+ * FTRACE_E_ARGUMENT: another event, or a negative tid; no tracer sees the call. */
 FTRACE_API int FTrace_fire(int event, int tid, int bcast);
 
 /* Logs an event, at the time CLOCK_MONOTONIC in ns, the clock of ovnitrace's own traces, where

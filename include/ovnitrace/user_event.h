@@ -54,7 +54,9 @@ OVNITRACE_INLINE void ovnitrace_set_filter(uint8_t family, int status)
 
 /* Starts or stops the region of ovnitrace --control, or marks it, as if an alarm of thread `tid`
  * had fired; 0: the calling thread. event: one of FTrace_FIRE_*. bcast: not 0: for all threads of
- * the process. Other threads' tids are those that gettid() returns in them. */
+ * the process. Other threads' tids are those that gettid() returns in them. If the event is another
+ * one, or no thread of the process has the tid, ovnitrace does nothing, counts the call, and
+ * reports it at the end. */
 OVNITRACE_INLINE int ovnitrace_fire(uint32_t event, uint32_t tid, int bcast)
 {
 	OVNITRACE_USDT3("ovnitrace", "fire", event, tid, bcast != 0);

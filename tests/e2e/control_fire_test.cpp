@@ -47,6 +47,14 @@ TEST_F(ControlFire, IsForThreadsOfTheProcessOnly) {
   EXPECT_NE(outcome.err.find("left out"), std::string::npos) << outcome.err;
 }
 
+TEST_F(ControlFire, ACallWithAnUnknownEventOrThreadIsCountedAndNamed) {
+  const Outcome outcome =
+      capture({"start:interactive"}, {"fire=7:0:0", "fire=1:2147483647:0", "fire=1:0:0", "foo"});
+  EXPECT_EQ(regions().size(), 1u) << "the last call";
+  EXPECT_NE(outcome.err.find("2 events were left out"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("FTrace_fire"), std::string::npos) << outcome.err;
+}
+
 TEST_F(ControlFire, AFireForAllThreadsNamesTheThreadThatFired) {
   capture({"start:interactive"}, {"threads=1:fire=1:0:1", "foo"}, {"--region", "thread"});
   const uint32_t main = marks_.at(0).tid;

@@ -87,10 +87,11 @@ TEST_F(ClosingReport, EachCauseAloneMakesItIncomplete) {
   EXPECT_FALSE(is_incomplete(trace_));
 }
 
-TEST_F(ClosingReport, CountsEventsWithCodesThatProgramsMayNotLog) {
+TEST_F(ClosingReport, CountsEventsThatProgramsMayNotLogOrFire) {
   trace_.user_refused = 1;
   EXPECT_NE(printed(1).find("\novnitrace: 1 event was left out: a program may not log events with "
-                            "these codes (docs/user-events.md)\n"),
+                            "these codes, nor give FTrace_fire this event or thread "
+                            "(docs/user-events.md)\n"),
             std::string::npos);
 }
 

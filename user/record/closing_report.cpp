@@ -33,7 +33,8 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
   if (trace.stacks)
     print("{}", stack_counts(trace).text());
   if (trace.user_refused)
-    print("{} left out: a program may not log events with these codes (docs/user-events.md)",
+    print("{} left out: a program may not log events with these codes, nor give FTrace_fire this "
+          "event or thread (docs/user-events.md)",
           human_count(trace.user_refused, "event was", "events were"));
 }
 
