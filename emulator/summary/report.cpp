@@ -20,6 +20,8 @@ namespace ovnitrace {
 
 namespace {
 
+constexpr size_t kKeyColumns = 10; ///< of what stands before a value
+
 /// Returns a command line, quoted for a shell.
 std::string command_line(const std::vector<std::string> &arguments) {
   constexpr std::string_view plain =
@@ -104,7 +106,12 @@ std::string shown(const ReportInput &input) {
   return text;
 }
 
-std::string head(const ReportInput &input) {
+/// Returns what the user has typed, shortened to the columns that its key leaves.
+std::string typed(const std::string &text, size_t columns) {
+  return short_line(text, columns - std::min(columns, kKeyColumns));
+}
+
+std::string head(const ReportInput &input, size_t columns) {
   const TraceInfo &info = input.info;
   const Catalog &catalog = input.catalog;
   std::string host = info.host;
@@ -115,7 +122,7 @@ std::string head(const ReportInput &input) {
   const std::pair<const char *, std::string> lines[] = {
       {"trace", input.path},
       {"host", host},
-      {"command", command_line(info.command)},
+      {"command", typed(command_line(info.command), columns)},
       {"target", target(info)},
       {"asked", asked(info)},
       {"captured", wall_time(input) + "for " + human_duration(catalog.end - catalog.begin)},
@@ -142,11 +149,11 @@ std::string head(const ReportInput &input) {
   std::string text;
   for (const auto &[key, value] : lines)
     if (!value.empty())
-      text += fmt::format("{:<10}{}\n", key, value);
+      text += fmt::format("{:<{}}{}\n", key, kKeyColumns, value);
   for (const HostInfo &of : catalog.hosts)
     for (const CaptureMark &mark : of.marks)
       if (mark.time_ns >= catalog.begin)
-        text += fmt::format("{:<10}{} at {}\n", "mark", mark.text,
+        text += fmt::format("{:<{}}{} at {}\n", "mark", kKeyColumns, mark.text,
                             human_duration(mark.time_ns - catalog.begin));
   return text;
 }
@@ -185,8 +192,8 @@ std::string states_text(const ReportInput &input, size_t columns) {
 } // namespace
 
 std::string text_report(const ReportInput &input, const ReportOptions &options) {
-  std::string text =
-      answer_text(input.answer, options.columns) + head(input) + tables(input, options);
+  std::string text = answer_text(input.answer, options.columns) + head(input, options.columns) +
+                     tables(input, options);
   if (!input.catalog.threads.empty())
     text += states_text(input, options.columns);
   return text;

@@ -90,5 +90,24 @@ TEST(CommandLines, LivingProcessesIncludeThisOne) {
   EXPECT_EQ(found, 1u);
 }
 
+TEST(CommandLines, ALongCommandIsCutAsACommandLineIs) {
+  using Arguments = std::vector<std::string>;
+  const auto shortened = [](Arguments arguments) {
+    shorten(arguments);
+    return arguments;
+  };
+  constexpr size_t kMost = CAPTURE_CMDLINE_LONG;
+  EXPECT_EQ(shortened({}), Arguments());
+  EXPECT_EQ(shortened({"app", "", "-x"}), (Arguments{"app", "", "-x"}));
+  EXPECT_EQ(shortened({std::string(kMost, 'a')}), Arguments{std::string(kMost, 'a')});
+  EXPECT_EQ(shortened({std::string(kMost, 'a'), "", "b"}),
+            (Arguments{std::string(kMost, 'a'), "…"}));
+  EXPECT_EQ(shortened({"app", std::string(100'000, 'a'), "b"}),
+            (Arguments{"app", std::string(kMost - 4, 'a') + "…"}));
+  EXPECT_EQ(shortened({std::string(kMost - 1, 'a') + "é"}),
+            Arguments{std::string(kMost - 1, 'a') + "…"});
+  EXPECT_EQ(shortened(Arguments(100'000)).size(), kMost + 1);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -144,6 +144,26 @@ TEST_F(Busy, TopShowsTheFirstThreadsAndSumsUpTheRest) {
   EXPECT_NE(three[3].find("  5.500 s  "), std::string::npos) << "58 ran 100 ms each: " << three[3];
 }
 
+TEST(Report, FitsTheCommandIntoTheTerminal) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "command": ["app", ")" + std::string(100'000, 'a') + R"("]})");
+  trace.cpu(0).at(1000).start().id(1, 7, 7, "app");
+  trace.cpu(0).at(501000).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Summary summary = summarize(*source);
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  const ReportInput input{dir.path(), info, source->catalog(), summary};
+
+  const std::string text = text_report(input, {.columns = 80});
+  EXPECT_NE(text.find("command   app " + std::string(65, 'a') + "…\n"), std::string::npos) << text;
+  EXPECT_NE(text_report(input, {.columns = SIZE_MAX}).find(std::string(100'000, 'a') + '\n'),
+            std::string::npos)
+      << "a pipe has it all";
+}
+
 TEST(Report, SaysTheSameAsTextAndAsJson) {
   TempDir dir;
   TraceBuilder trace(dir.path());

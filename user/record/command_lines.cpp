@@ -59,6 +59,22 @@ void CommandLines::add(uint32_t pid, uint64_t since_ns, std::string_view argumen
   all_.push_back({pid, since_ns, std::move(text)});
 }
 
+void shorten(std::vector<std::string> &arguments) {
+  size_t left = CAPTURE_CMDLINE_LONG;
+  for (size_t n = 0; n < arguments.size(); n++) {
+    std::string &argument = arguments[n];
+    if (left > 0 && argument.size() <= left) {
+      left -= std::min(left, argument.size() + 1);
+      continue;
+    }
+    while (left > 0 && (uint8_t(argument[left]) & 0xc0) == 0x80) // inside a character
+      left--;
+    argument.resize(left);
+    argument += "…";
+    arguments.resize(n + 1);
+  }
+}
+
 void add_living(CommandLines &lines) {
   if (!in_initial_pid_namespace())
     return;

@@ -34,6 +34,9 @@ private:
   uint64_t left_out_ = 0;
 };
 
+/// Shortens arguments to CAPTURE_CMDLINE_LONG bytes, each with its byte 0; "…" where one was cut.
+void shorten(std::vector<std::string> &arguments);
+
 /// Adds the command lines of the processes that are alive, from /proc. Adds none in a PID
 /// namespace, where pids are other numbers than in traces.
 void add_living(CommandLines &lines);
