@@ -32,7 +32,7 @@ std::vector<EarlierName> NameHistory::before(const ThreadName &last, bool is_new
     const bool names_itself = is_new && how == Said::renamed;
     if (to.raw() != now->raw() && !now->empty() && !names_itself)
       names.push_back({time, now->text()});
-    is_new &= to.raw() == now->raw();
+    is_new &= how == Said::again && to.raw() == now->raw();
     now = &to;
   };
   for (auto said = all_.begin(); said != all_.end(); ++said) {

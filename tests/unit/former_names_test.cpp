@@ -71,6 +71,17 @@ TEST_F(FormerNames, ThePathNamesItsPartsAsTheyWereNamed) {
             "pool (22)      5.000 ms   5.0 %      1\n");
 }
 
+/// As with --control: the start of the first region says the name that a new thread gave itself
+/// before. A later name is then not the first one.
+TEST_F(FormerNames, ANameFromBeforeTheFirstRecordIsNotReplacedByTheNextOne) {
+  trace = test::TraceBuilder(dir.path());
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "main").id(2, 22, 11, "alpha", kMs);
+  cpu.dispatch(1).at(10 * kMs).epilogue(1, 22).name(2, "alpha").dispatch(2);
+  cpu.at(30 * kMs).epilogue(2, 11).name(2, "idle").dispatch(1).at(40 * kMs).stop();
+  explain_all();
+  EXPECT_EQ(thread(report(), 11)["waiting"][0]["holder"], "alpha");
+}
+
 /// The names A, B and A again are two names.
 TEST_F(FormerNames, AThreadThatGetsAFormerNameBackCountsOnce) {
   trace = test::TraceBuilder(dir.path());
