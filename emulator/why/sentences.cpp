@@ -84,7 +84,10 @@ public:
       : input_(input), subject_(subject), several_(subject.programs > 1),
         counts_(input.why.threads.size()) {
     const auto sleeps = [&](uint32_t thread) { return input.why.threads[thread].hardly_ran(); };
-    const bool all = std::all_of(subject.threads.begin(), subject.threads.end(), sleeps);
+    const bool all =
+        std::all_of(subject.threads.begin(), subject.threads.end(), [&](uint32_t thread) {
+          return !input.why.threads[thread].life() || sleeps(thread);
+        });
     for (const uint32_t thread : subject.threads) {
       if (!all && sleeps(thread)) { // as the main process of a server
         asleep_++;
@@ -94,14 +97,28 @@ public:
       const ThreadTime &time = input.why.threads[thread];
       sum_.add(time);
       sum_.outside += time.outside;
+      sum_.gate += time.gate;
     }
   }
 
   std::string text() const {
+    const bool says_dark = subject_.is_machine && input_.why.dark;
+    if (sum_.unknown == sum_.life() && !says_dark)
+      return nothing_known();
     return subject_.is_machine ? machine() : life() + spins() + ' ' + blocked() + asleep();
   }
 
 private:
+  /// Returns what to say if no state of any thread is known.
+  std::string nothing_known() const {
+    if (sum_.life())
+      return fmt::format("It is not known when {}{} ran, waited for a CPU or {} blocked.",
+                         subject_.name, subject_.count, several_ ? "were" : "was");
+    return sum_.outside ? "No region of --control was open in this part of the trace."
+           : sum_.gate  ? "The program had not started in this part of the trace."
+                        : "No thread was alive in this part of the trace.";
+  }
+
   std::string machine() const {
     const TimeRange &range = input_.why.range;
     const size_t cpus = cpu_count(input_.info, input_.catalog);

@@ -166,6 +166,43 @@ TEST_F(WhyOpening, ThreadsThatSleptNearlyAllTheTimeAreLeftOutOnlyAbove) {
       << why_text(input());
 }
 
+TEST_F(WhyOpening, AZombieDoesNotHideTheOnlyLivingThread) {
+  trace.json(R"({"version": 1, "filters": ["--comm app"], "tracer": "1"})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 12, 12, "app");
+  cpu.snapshot(1, 2, 0, FTRACE_OFFCPU_SLEEP).snapshot(2, 3, 0, FTRACE_OFFCPU_DEAD);
+  cpu.at(100 * kMs).stop();
+  explain_all();
+  EXPECT_EQ(report()["answer"]["sentences"],
+            "app (2 threads of 2 processes) ran for 0 % of its life and never waited for a CPU. It "
+            "was blocked in calls that are not known for 100 %, and nobody has woken it.");
+}
+
+TEST_F(WhyOpening, WhatTheTraceDoesNotShowIsNotKnown) {
+  for (const bool all : {true, false}) {
+    trace = test::TraceBuilder(dir.path());
+    trace.json(all ? R"({"version": 1, "all_threads": true})" : R"({"version": 1})");
+    trace.cpu(0).at(0).start().id(1, 11, 11, "app").at(50 * kMs);
+    trace.cpu(0).record(FTrace_EVT_interrupt_start, 9, 11).at(51 * kMs);
+    trace.cpu(0).record(FTrace_EVT_interrupt_end, 9, 11).at(100 * kMs).stop();
+    explain_all();
+    EXPECT_EQ(report()["answer"]["sentences"],
+              "It is not known when app (11) ran, waited for a CPU or was blocked.");
+  }
+}
+
+TEST_F(WhyOpening, APartWithoutALivingThreadHasNoShares) {
+  trace.json(R"({"version": 1})");
+  auto &cpu = trace.cpu(0).at(0).start().at(10 * kMs).id(1, 11, 11, "app", 10 * kMs).create(1, 11);
+  cpu.dispatch(1).at(100 * kMs).stop();
+  for (const auto &[from, to] : {std::pair(0, 1), std::pair(50, 50)}) {
+    Cut cut;
+    cut.from = uint64_t(from) * kMs;
+    cut.to = uint64_t(to) * kMs;
+    explain_all(cut);
+    EXPECT_EQ(report()["answer"]["sentences"], "No thread was alive in this part of the trace.");
+  }
+}
+
 TEST_F(WhyOpening, ACaptureOfSomeCpusDoesNotCountTheOthers) {
   trace.json(R"({"version": 1, "machine": "x86_64", "tracer": "1", "filters": ["--cpu 1,3-4"],
                  "families": "sched, power", "cpu_holders": true})");
