@@ -52,7 +52,9 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path");
   const uint64_t end = history.ended_at(thread);
-  return {thread, range.from, end > range.from ? std::min(end, range.to) : range.to, guessed};
+  const uint64_t to = end > range.from ? std::min(end, range.to) : range.to;
+  const uint64_t started = history.started(catalog.threads[thread].host);
+  return {thread, started < to ? std::max(range.from, started) : range.from, to, guessed};
 }
 
 CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog,

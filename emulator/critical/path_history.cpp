@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/critical/path_history.h"
 
+#include "emulator/core/program_threads.h"
 #include "emulator/input/call_name.h"
 
 #include <ovnitrace/control.h>
@@ -15,7 +16,8 @@ namespace ovnitrace {
 HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
                                  std::vector<uint8_t> kept)
     : catalog_(catalog), served_(catalog.cpus.size()), ran_(catalog.threads.size()),
-      ended_(catalog.threads.size(), UINT64_MAX), spins_(catalog) {
+      ended_(catalog.threads.size(), UINT64_MAX), gate_(catalog, started_threads(catalog)),
+      spins_(catalog) {
   if (!query.section)
     return;
   for (size_t n = 0; query.tid && n < kept.size(); n++)
@@ -26,6 +28,7 @@ HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
 void HistoryRecorder::on_event(const Event &event, const System &system) {
   wakeup_.thread = yields_ = kNone;
   served_.event(event);
+  gate_.event(event);
   if (sections_)
     sections_->on_event(event, system);
   switch (event.kind) {

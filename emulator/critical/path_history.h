@@ -6,6 +6,7 @@
 #include "emulator/critical/path.h"
 #include "emulator/slices/long_sections.h"
 #include "emulator/slices/spin_watch.h"
+#include "emulator/slices/start_gate.h"
 
 #include <optional>
 #include <unordered_map>
@@ -62,6 +63,8 @@ public:
   bool ran(uint32_t thread) const { return ran_[thread] != 0; }
   /// Returns when a thread ended, ns; UINT64_MAX if it has not.
   uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
+  /// Returns when the program of a host started, ns; 0 if that is not known.
+  uint64_t started(uint32_t host) const { return gate_.opened(host); }
   /// Returns the longest section of the number that the query names. kNone is its thread if there
   /// was no section.
   LongSection section() const;
@@ -105,8 +108,9 @@ private:
   std::vector<Left> left_;                    ///< by CPU
   std::vector<uint64_t> ran_;                 ///< by thread, ns
   std::vector<uint64_t> ended_;               ///< by thread, ns; UINT64_MAX: not ended
-  std::unordered_map<uint32_t, Work> work_;   ///< by thread: for its next wakeup
-  Work wakeup_work_ = {};                     ///< for the current event
+  StartGate gate_;
+  std::unordered_map<uint32_t, Work> work_; ///< by thread: for its next wakeup
+  Work wakeup_work_ = {};                   ///< for the current event
   SpinWatch spins_;
   uint32_t yields_ = kNone; ///< the thread that the current event is a yield of
 };

@@ -32,15 +32,28 @@ public:
       });
     else if (event.kind == FTrace_EVT_task_create && has(programs_, event.thread))
       waiting_.push_back(event.thread);
-    else if (event.kind == FTrace_EXT_exec)
-      std::erase(waiting_, event.thread);
+    else if (event.kind == FTrace_EXT_exec && std::erase(waiting_, event.thread))
+      opened_.push_back({catalog_.threads[event.thread].host, event.time});
   }
   /// Returns whether the thread is blocked at the gate in this slice.
   bool is_closed(const Slice &slice) const {
-    return has(waiting_, slice.thread) && is_blocked(slice.state);
+    return is_before(slice.thread) && is_blocked(slice.state);
+  }
+  /// Returns whether the thread is that of a program which has not started yet.
+  bool is_before(uint32_t thread) const { return has(waiting_, thread); }
+  /// Returns when the program of a host started, ns; 0 if it has not, or if that is not known.
+  uint64_t opened(uint32_t host) const {
+    for (const Opened &one : opened_)
+      if (one.host == host)
+        return one.time;
+    return 0;
   }
 
 private:
+  struct Opened {
+    uint32_t host;
+    uint64_t time; ///< ns
+  };
   static bool has(const std::vector<uint32_t> &threads, uint32_t thread) {
     return std::find(threads.begin(), threads.end(), thread) != threads.end();
   }
@@ -48,6 +61,7 @@ private:
   const Catalog &catalog_;
   std::vector<uint32_t> programs_;
   std::vector<uint32_t> waiting_; ///< programs whose gate is closed
+  std::vector<Opened> opened_;
 };
 
 } // namespace ovnitrace

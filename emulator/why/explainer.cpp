@@ -247,7 +247,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (whole && wants_cpu(kind))
     tail_.add(slice.length(), open);
-  if (slice.starts && kind == WaitKind::wakeup) {
+  if (slice.starts && kind == WaitKind::wakeup && !gate_.is_before(slice.thread)) {
     WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
     wakes.count++;
     if (whole) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The critical path of a few cases: what a person would say of them.
 #include "emulator/base/error.h"
+#include "emulator/core/program_threads.h"
 #include "emulator/critical/path.h"
 #include "emulator/critical/spin_groups.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/why/explainer.h"
 #include "emulator/why/slowest.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/path_texts.h"
@@ -235,6 +237,29 @@ TEST(SpinGroups, ProcessesWithOneMakerOnOneHostAreAGroupUnlessInitTookThemOver) 
   for (uint32_t t = 0; t < catalog.threads.size(); t++)
     other.push_back(groups.only_other(t, [](uint32_t) { return true; }));
   EXPECT_EQ(other, (std::vector<uint32_t>{kNone, kNone, 3, 2, kNone, kNone, kNone, kNone}));
+}
+
+/// 11 blocks until ovnitrace (99) lets it run, and executes its program at 60.
+TEST_F(PathOf, BeginsWhereTheStartedProgramDoes) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app", 1).at(1).create(1, 11).at(10);
+  cpu.dispatch(1).at(20).sleep(1).at(50).activate(1, 99).at(55).dispatch(1).at(60);
+  cpu.record(FTrace_EXT_exec, 1, 11).at(80).sleep(1).at(90).activate(1, 99).dispatch(1);
+  cpu.at(100).stop();
+  trace.json(R"({"version": 1, "command": ["app"], "program_pid": 11})");
+  const Texts before = {"11 running 10-20", "11 outside 20-50 peer=99"};
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"11 running 60-80", "11 outside 80-90 peer=99", "11 running 90-100"}));
+  Cut cut;
+  cut.from = 70;
+  EXPECT_EQ(path({11, {}}, cut).front(), "11 running 70-80");
+  cut.from = 10;
+  cut.to = 50;
+  EXPECT_EQ(path({11, {}}, cut), before) << "nothing else happened";
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  const std::vector<WakeSum> wakes = explain(*source, {}, started_threads(source->catalog())).wakes;
+  ASSERT_EQ(wakes.size(), 1u);
+  EXPECT_EQ(wakes[0].count, 1u) << "without the wakeup at 50";
 }
 
 TEST_F(PathOf, EndsWithItsThread) {
