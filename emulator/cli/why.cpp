@@ -59,7 +59,7 @@ std::string path_only(const WhyArguments &arguments, const TraceInfo &about, Dia
   const std::unique_ptr<EventSource> source = open_trace({{arguments.trace}}, sink);
   std::optional<CriticalPath> path = wanted_path(arguments.path, about, arguments.cut, *source);
   return path_text(*path, source->catalog(), arguments.options.top.value_or(kPathLines),
-                   arguments.options.by == WhyBy::name);
+                   arguments.options.by == WhyBy::name, arguments.options.columns);
 }
 
 /// Returns a note that threads outside the program are not explained.
@@ -107,7 +107,8 @@ void write_slowest(const WhyArguments &arguments, const TraceInfo &about, Diagno
                               .cut = arguments.cut,
                               .number = *arguments.path.query.section,
                               .most = arguments.slowest,
-                              .open = reopener(arguments.trace, sink, 0)};
+                              .open = reopener(arguments.trace, sink, 0),
+                              .columns = arguments.options.columns};
   out.write(arguments.json ? slowest_json(input).dump(1) + '\n'
                            : with_headings(slowest_text(input)));
 }

@@ -149,7 +149,9 @@ std::string head(const ReportInput &input, size_t columns) {
   std::string text;
   for (const auto &[key, value] : lines)
     if (!value.empty())
-      text += fmt::format("{:<{}}{}\n", key, kKeyColumns, value);
+      text += fmt::format("{:<{}}{}\n", key, kKeyColumns,
+                          columns == SIZE_MAX ? value
+                                              : wrapped(value, columns, kKeyColumns, kKeyColumns));
   for (const HostInfo &of : catalog.hosts)
     for (const CaptureMark &mark : of.marks)
       if (mark.time_ns >= catalog.begin)

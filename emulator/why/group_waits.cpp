@@ -2,6 +2,7 @@
 #include "emulator/why/group_waits.h"
 
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 #include "emulator/format/cgroup_names.h"
 #include "emulator/input/thread_group.h"
 #include "emulator/summary/table.h"
@@ -81,21 +82,37 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
 }
 
 std::string group_table(const WhyInput &input, const WhyOptions &options) {
-  Table table({"CGROUP", "LONGEST\nBEHIND", "THREADS", "RUNNING", "BLOCKED", "WAITING", "THROTTLED",
-               "SAME\nGROUP", "OTHER\nGROUPS", "SYSTEM", "REST"},
-              2);
+  std::vector<Table::Row> rows = {{"CGROUP", "LONGEST\nBEHIND", "THREADS", "RUNNING", "BLOCKED",
+                                   "WAITING", "THROTTLED", "SAME\nGROUP", "OTHER\nGROUPS", "SYSTEM",
+                                   "REST"}};
   const std::vector<GroupWaits> groups = group_waits(input.catalog, input.why);
   const size_t top = options.top.value_or(kUsualLines);
   for (size_t n = 0; n < groups.size() && (!top || n < top); n++) {
     const GroupWaits &one = groups[n];
-    table.add({one.group.empty() ? "not known" : one.group,
-               one.behind.empty() ? "-" : one.behind.front().first, human_count(one.threads),
-               human_duration(one.time.running), human_duration(one.time.blocked),
-               human_duration(one.time.waiting), human_duration(one.throttled),
-               human_duration(one.same_group), human_duration(one.other_groups),
-               human_duration(one.system), human_duration(one.rest)});
+    rows.push_back({one.group.empty() ? "not known" : one.group,
+                    one.behind.empty() ? "-" : one.behind.front().first, human_count(one.threads),
+                    human_duration(one.time.running), human_duration(one.time.blocked),
+                    human_duration(one.time.waiting), human_duration(one.throttled),
+                    human_duration(one.same_group), human_duration(one.other_groups),
+                    human_duration(one.system), human_duration(one.rest)});
   }
-  return table.text(options.columns);
+  const auto table = [&](const std::vector<size_t> &chosen, size_t left) {
+    const auto cells = [&](const Table::Row &row) {
+      Table::Row cells;
+      for (const size_t column : chosen)
+        cells.push_back(row[column]);
+      return cells;
+    };
+    Table table(cells(rows.front()), left);
+    for (size_t n = 1; n < rows.size(); n++)
+      table.add(cells(rows[n]));
+    return table.text(options.columns);
+  };
+  const std::string whole = table({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2);
+  const std::string_view lines(whole.data(), whole.size() - 1);
+  if (columns_of(lines.substr(lines.rfind('\n') + 1)) <= options.columns)
+    return whole;
+  return table({0, 2, 3, 4, 5}, 1) + '\n' + table({0, 1, 6, 7, 8, 9, 10}, 2);
 }
 
 } // namespace ovnitrace

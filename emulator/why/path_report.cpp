@@ -147,8 +147,8 @@ std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {
 }
 
 /// Makes a table. `head` names its columns of words. Lines beyond `top` are summed up in one.
-std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t length,
-                     size_t top) {
+std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t length, size_t top,
+                     size_t columns) {
   std::vector<Line> sorted;
   for (const auto &[words, line] : lines)
     sorted.push_back(line);
@@ -173,12 +173,13 @@ std::string table_of(const Lines &lines, std::vector<std::string> head, uint64_t
                {human_duration(line.ns), human_percent(line.ns, length), human_count(line.count)});
     table.add(std::move(row));
   }
-  return table.text();
+  return table.text(columns);
 }
 
 } // namespace
 
-std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bool by_name) {
+std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bool by_name,
+                      size_t columns) {
   const uint64_t length = path.to - path.from;
   Lines causes, holders;
   const std::vector<PathSum> sums = sum_up(path, catalog);
@@ -197,13 +198,17 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
       holder += ", not traced";
     add_line(holders, {short_line(holder, kCause)}, sum.ns, sum.count);
   }
-  std::string text = fmt::format("Critical path of {}: {}, from {} to {} of the trace\n\n",
-                                 thread_label(catalog.threads[path.thread]), human_duration(length),
-                                 human_duration(path.from - catalog.begin),
-                                 human_duration(path.to - catalog.begin));
-  text += table_of(causes, {"THREAD", "CAUSE"}, length, top);
+  std::string text =
+      wrapped(fmt::format("Critical path of {}: {}, from {} to {} of the trace",
+                          thread_label(catalog.threads[path.thread]), human_duration(length),
+                          human_duration(path.from - catalog.begin),
+                          human_duration(path.to - catalog.begin)),
+              columns) +
+      "\n\n";
+  text += table_of(causes, {"THREAD", "CAUSE"}, length, top, columns);
   if (!holders.empty())
-    text += "\nWho held the CPU meanwhile\n\n" + table_of(holders, {"HOLDER"}, length, top);
+    text +=
+        "\nWho held the CPU meanwhile\n\n" + table_of(holders, {"HOLDER"}, length, top, columns);
   return text;
 }
 

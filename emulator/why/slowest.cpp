@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
+#include "emulator/base/short_line.h"
 #include "emulator/critical/path.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/explainer.h"
@@ -71,12 +72,13 @@ std::string slowest_text(const SlowestInput &input) {
   std::string text;
   explain_each(input, [&](size_t n, const Explained &of) {
     const WhyInput why = {input.path, input.info, of.catalog, of.stacks, of.why};
-    text += fmt::format(
-        "{}{}. Section {} of {}: {}, from {:.6f} s of the trace on\n\n", n > 1 ? "\n" : "", n,
-        input.number, thread_label(of.catalog.threads[of.section.thread]),
-        human_duration(of.section.length()), double(of.section.from - of.catalog.begin) / 1e9);
-    text += tree_text(time_tree(why), kMostParts, WhyOptions().columns) + '\n';
-    text += path_text(of.path, of.catalog, kMostLines);
+    const std::string head = fmt::format(
+        "{}. Section {} of {}: {}, from {:.6f} s of the trace on", n, input.number,
+        thread_label(of.catalog.threads[of.section.thread]), human_duration(of.section.length()),
+        double(of.section.from - of.catalog.begin) / 1e9);
+    text += (n > 1 ? "\n" : "") + wrapped(head, input.columns) + "\n\n";
+    text += tree_text(time_tree(why), kMostParts, input.columns) + '\n';
+    text += path_text(of.path, of.catalog, kMostLines, false, input.columns);
   });
   return text;
 }

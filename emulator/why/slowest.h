@@ -30,6 +30,7 @@ struct SlowestInput {
   uint32_t number; ///< of the sections
   size_t most;
   std::function<std::unique_ptr<EventSource>()> open; ///< opens the trace at its start
+  size_t columns = 100;                               ///< width of a line of text
 };
 
 /// Returns text: for each section where its thread's time went, and its critical path. Reads the

@@ -43,7 +43,7 @@ std::vector<uint32_t> shown_threads(const Explanation &why) {
   return threads;
 }
 
-std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
+std::string head(const WhyInput &input, const std::vector<uint32_t> &threads, size_t columns) {
   std::string text = threads.size() == 1 ? thread_label(input.catalog.threads[threads.front()])
                                          : human_count(threads.size(), "thread", "threads");
   text += ", " + human_duration(input.why.range.to - input.why.range.from);
@@ -63,9 +63,12 @@ std::string head(const WhyInput &input, const std::vector<uint32_t> &threads) {
     text += "; 100 % is the sum of their lives, " + human_duration(lives);
   else if (lives < input.why.range.to - input.why.range.from)
     text += "; 100 % is the time it was alive, " + human_duration(lives);
+  text = wrapped(text, columns);
   if (awake && awake < lives && !subject_of(input.info, input.catalog, input.why).is_machine)
-    text += "\n(the sentences above leave out threads that slept nearly all the time: 100 % is " +
-            human_duration(awake) + " there)";
+    text += '\n' + wrapped("(the sentences above leave out threads that slept nearly all the time: "
+                           "100 % is " +
+                               human_duration(awake) + " there)",
+                           columns);
   return text + "\n\n";
 }
 
@@ -210,7 +213,7 @@ std::string why_text(const WhyInput &input, const WhyOptions &options) {
       answer_text(answer_of(input.info, input.catalog, input.why, input.command), options.columns);
   if (options.brief || (threads.empty() && !text.empty()))
     return text.substr(0, text.find_last_not_of('\n') + 1) + '\n';
-  text += head(input, threads);
+  text += head(input, threads, options.columns);
   const TimeNode tree = time_tree(input, options.depth);
   text += tree_text(tree, most_of(options, kMostParts), options.columns) +
           idle_lines(input, options.columns) + option_lines(input, options.columns) +

@@ -263,6 +263,11 @@ TEST_F(CgroupsOfThreads, WaitsAreDividedByWhoHadTheCpu) {
   const size_t head = text.find("CGROUP  ");
   ASSERT_NE(head, text.npos) << text;
   EXPECT_LE(text.find('\n', head) - head, 100u) << text;
+  options.columns = 80;
+  const std::string narrow = group_table(input(), options);
+  for (size_t at = 0; at < narrow.size(); at = narrow.find('\n', at) + 1)
+    EXPECT_LE(narrow.find('\n', at) - at, 80u) << narrow;
+  EXPECT_NE(narrow.find("\na.service  /b"), narrow.npos) << "a table of the waits:\n" << narrow;
 }
 
 } // namespace

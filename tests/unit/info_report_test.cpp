@@ -312,6 +312,9 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
         "\na (11)      3  50 ns  60 ns  60 ns  0.000000360\n", "\na (11)  thread 5          2\n",
         "\nPREEMPTED (COOLING)  could run"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
+  EXPECT_NE(text_report(input, {.columns = 45})
+                .find("asked     families sched,irq, buffer last:4K,\n          as user worker\n"),
+            std::string::npos);
 }
 
 TEST(Report, ReportsWhatIsNotKnownAsNotKnown) {

@@ -124,6 +124,9 @@ TEST_F(PathRows, TheTableSumsUpToTheLengthOfThePath) {
   EXPECT_NE(text.find("out (99), not traced"), std::string::npos) << text;
   EXPECT_NE(path_text(whole, source->catalog(), 0).find("\nnot known "), std::string::npos)
       << "second waited 50 ns, and nobody is known to have held its CPU";
+  EXPECT_EQ(path_text(whole, source->catalog(), 2, false, 50)
+                .find("Critical path of first (11): 900 ns, from 0 to 900\nns of the trace\n\n"),
+            0u);
   EXPECT_NE(text.find("48.9 %"), std::string::npos) << text;
   EXPECT_NE(text.find("the rest"), std::string::npos);
 }
