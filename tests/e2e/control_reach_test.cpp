@@ -235,8 +235,8 @@ TEST_F(ControlReach, APlaceThatCannotBeProbedInALibraryThatIsOpenedLaterIsReport
   void *library = dlopen("libz.so.1", RTLD_NOW);
   Dl_info info;
   ASSERT_TRUE(library && dladdr(dlsym(library, "zlibCompileFlags"), &info));
-  char chain[64];
-  snprintf(chain, sizeof(chain), "start:address:libz.so.1+%lx",
+  char chain[256];
+  snprintf(chain, sizeof(chain), "start:address:%s+%lx", info.dli_fname,
            uintptr_t(info.dli_saddr) - uintptr_t(info.dli_fbase) + 1);
   const Outcome outcome = run(
       record_command(trace(), {installed("regions"), "dlopen=libz.so.1:zlibCompileFlags", "wait=2"},

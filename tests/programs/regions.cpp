@@ -96,9 +96,13 @@ __attribute__((noipa)) void outer(bool again) {
   asm volatile("");
 }
 
+/// Could return, so that its exit can be probed, but never does.
 __attribute__((noipa)) void jumps() {
+  static volatile bool always = true;
   nap(1);
-  longjmp(out, 1);
+  if (always)
+    longjmp(out, 1);
+  log("jumps");
 }
 
 /// Has no exit: nothing that leaves it can be probed.
