@@ -107,28 +107,42 @@ protected:
   static std::vector<bool> cut(NamedStacks all, const Texts &functions) {
     for (size_t n = 0; n < functions.size(); n++)
       all.frames.at(n).places.back().function = functions[n];
-    return find_again(std::move(all));
-  }
-  static std::vector<bool> find_again(NamedStacks all) {
-    // Without frames of files nothing is looked up, and the names that are there stay.
-    for (CapturedFrame &frame : all.captured.frames)
-      if (frame.kind == CapturedFrame::file)
-        frame.kind = CapturedFrame::process;
-    CodeFiles files;
-    name_files(all, files, nullptr, [](const std::string &) {});
+    find_cuts(all);
     return all.cut;
   }
 };
 
 TEST_F(CutStacks, OneThatEndsWhereThreadsStartIsWhole) {
-  for (const char *first :
-       {"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3",
-        "__clone", "__clone3", "_dl_start_user", "_start_c", "__libc_start_main_impl",
-        "runtime.goexit", "runtime.mstart", "runtime.rt0_go", "thread_start"}) {
+  for (const char *first : {"_start", "__libc_start_main", "__libc_start_call_main", "start_thread",
+                            "clone", "clone3", "__clone", "__clone3", "_dl_start_user", "_start_c",
+                            "__libc_start_main_impl", "thread_start"}) {
     start();
-    add({}, 0, {1, 2});
+    add({}, 1, {1, 2});
     EXPECT_EQ(cut(named(), {"work", first}), std::vector<bool>{false}) << first;
   }
+  for (const char *in_program : {"_start", "__libc_start_call_main", "__clone3", "runtime.goexit",
+                                 "runtime.mstart", "runtime.rt0_go"}) {
+    start();
+    add({}, 0, {1, 2});
+    EXPECT_EQ(cut(named(), {"work", in_program}), std::vector<bool>{false}) << in_program;
+  }
+}
+
+TEST_F(CutStacks, AFunctionOfTheProgramStartsNoThreadByItsName) {
+  for (const char *users : {"clone", "clone3", "thread_start", "start_thread", "_start_c"}) {
+    start();
+    add({}, 0, {1, 2});
+    EXPECT_EQ(cut(named(), {"work", users}), std::vector<bool>{true}) << users;
+  }
+}
+
+/// posix_spawn() waits in clone().
+TEST_F(CutStacks, OnlyTheOutermostFunctionShowsThatTheStackIsWhole) {
+  add({}, 1, {1, 2, 3}).stuck = true;
+  EXPECT_EQ(cut(named(), {"__clone3", "__spawnix", "posix_spawnp"}), std::vector<bool>{true});
+  start();
+  add({}, 1, {1, 2, 3}).stuck = true;
+  EXPECT_EQ(cut(named(), {"__clone3", "__spawnix", ""}), std::vector<bool>{true});
 }
 
 /// It may be the caller that waits there, as in posix_spawn().

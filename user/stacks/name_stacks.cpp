@@ -12,63 +12,59 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <span>
 #include <utility>
 
 namespace ovnitrace {
 
 namespace {
 
-/// Functions that are the first of a thread, whatever the language.
-bool starts_thread(const std::string &function) {
-  constexpr std::array<std::string_view, 15> kFirst = {"_start",
-                                                       "__libc_start_main",
-                                                       "__libc_start_call_main",
-                                                       "start_thread",
-                                                       "clone",
-                                                       "clone3",
-                                                       "__clone",
-                                                       "__clone3",
-                                                       "_dl_start_user",
-                                                       "_start_c",
-                                                       "__libc_start_main_impl",
-                                                       "runtime.goexit",
-                                                       "runtime.mstart",
-                                                       "runtime.rt0_go",
-                                                       "thread_start"};
-  return std::find(kFirst.begin(), kFirst.end(), function) != kFirst.end();
+/// Returns whether a function is the first of a thread. C reserves most of the names for the C
+/// library, and Go has its own; a user's function can have the others.
+bool starts_thread(const std::string &function, bool in_c_library) {
+  constexpr std::array<std::string_view, 10> kOwn = {"_start",
+                                                     "__libc_start_main",
+                                                     "__libc_start_call_main",
+                                                     "__libc_start_main_impl",
+                                                     "_dl_start_user",
+                                                     "__clone",
+                                                     "__clone3",
+                                                     "runtime.goexit",
+                                                     "runtime.mstart",
+                                                     "runtime.rt0_go"};
+  constexpr std::array<std::string_view, 5> kInLibrary = {"start_thread", "clone", "clone3",
+                                                          "thread_start", "_start_c"};
+  return std::ranges::find(kOwn, function) != kOwn.end() ||
+         (in_c_library && std::ranges::find(kInLibrary, function) != kInLibrary.end());
 }
 
 /// Returns whether the outermost frame is not where threads start, as it is where a thread is
-/// whole. (Frame pointers of a static program can lead on from there, to nowhere.)
+/// whole.
 bool is_cut(const NamedStacks &all, const CapturedStacks::Stack &stack) {
   const CapturedStacks &captured = all.captured;
   if (stack.user == 0 || stack.deep || stack.whole)
     return stack.deep;
-  const auto places = std::span(captured.places).subspan(stack.first + stack.kernel, stack.user);
   if (stack.stuck && stack.user == 1) // a thread that waits in clone() has not started there
     return true;
-  if (std::any_of(places.begin(), places.end(), [&](uint32_t place) {
-        return starts_thread(all.frames[place].places.back().function);
-      }))
-    return false;
-  if (stack.stuck)
-    return true;
-  const uint32_t last = places.back();
+  const uint32_t last = captured.places[stack.first + stack.kernel + stack.user - 1];
   const CapturedFrame &frame = captured.frames[last];
   const std::string &function = all.frames[last].places.back().function;
+  const bool in_c_library =
+      frame.kind == CapturedFrame::file && is_c_library(captured.files[frame.where].path);
   if (!function.empty())
-    return true;
+    return !starts_thread(function, in_c_library);
   // The symbols of those in which threads start are often stripped.
-  return stack.user == 1 || frame.kind != CapturedFrame::file ||
-         !is_c_library(captured.files[frame.where].path);
+  return stack.stuck || stack.user == 1 || !in_c_library;
 }
+
+} // namespace
 
 void find_cuts(NamedStacks &all) {
   all.cut.clear();
   for (const CapturedStacks::Stack &stack : all.captured.stacks)
     all.cut.push_back(is_cut(all, stack));
 }
+
+namespace {
 
 /// Names what is in the kernel and in the memory of processes.
 class Namer {

@@ -42,4 +42,7 @@ NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
 void name_files(NamedStacks &stacks, CodeFiles &files, const CodeFiles::Fetch &fetch,
                 const std::function<void(const std::string &)> &warn);
 
+/// Sets `cut` from the names that are there.
+void find_cuts(NamedStacks &stacks);
+
 } // namespace ovnitrace
