@@ -339,6 +339,37 @@ TEST_F(UnfinishedStacks, RulesOfCodeThatWasReplacedAreNotTrusted) {
   EXPECT_NE(after, before) << "in another file";
 }
 
+TEST_F(Collector, ShowsThatMappingsAreNotKnown) {
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  stack(1, {1100, 1200, 1300 | STACK_LAST});
+  const uint32_t before = number(0, 1, 7); // at 100
+  EXPECT_EQ(text_of(collector.captured(), before), "100 199 299");
+  mappings.miss(150);
+  const uint32_t after = number(0, 1, 7);
+  EXPECT_EQ(text_of(collector.captured(), after), "100 - 199 - 299");
+  EXPECT_FALSE(collector.captured().stacks[after - 1].whole);
+}
+
+TEST(Mappings, AreKnownAgainAfterAnExec) {
+  Mappings mappings;
+  mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(7, 200)));
+  mappings.fork(8, 7, 50);
+  mappings.miss(100);
+  mappings.fork(9, 7, 150);
+  for (const uint32_t pid : {7u, 8u, 9u, 10u})
+    EXPECT_TRUE(mappings.is_doubtful(mappings.life(pid, 200))) << pid;
+  mappings.exec(8, 120);
+  mappings.fork(11, 8, 130);
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(8, 110)));
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(8, 120)));
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(11, 140)));
+  mappings.miss(110);
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(8, 120)));
+  mappings.miss(160);
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(11, 170)));
+}
+
 TEST_F(UnfinishedStacks, TheSameFileAtTheSamePlaceReplacesNothing) {
   mappings.map(7, 200, 1000, 2000, 0, {"/a", 1});
   mappings.map(7, 200, 2000, 3000, 0, {"/b", 2});

@@ -23,7 +23,8 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr size_t kPages = 64; ///< of a buffer: 2^n
+constexpr size_t kPages = 64;           ///< of a buffer: 2^n
+constexpr size_t kMostBytes = 2 * 4096; ///< of a report: it has one path
 
 size_t page_size() {
   return size_t(sysconf(_SC_PAGESIZE));
@@ -119,6 +120,8 @@ void MappingEvents::read(Mappings &mappings) {
       mappings.map(report.pid, report.time, report.start, report.end, report.offset, report.file);
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + ptrdiff_t(done));
+  if (std::exchange(misses_, false))
+    mappings.miss(monotonic_ns());
 }
 
 void MappingEvents::read(Buffer &buffer) {
@@ -141,7 +144,10 @@ void MappingEvents::read(Buffer &buffer) {
     take(record, header.size);
     tail += header.size;
   }
-  __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+  const uint64_t before = page->data_tail;
+  __atomic_store_n(&page->data_tail, head, __ATOMIC_SEQ_CST);
+  // The kernel tells of a loss only with the next report, which can be late.
+  misses_ |= __atomic_load_n(&page->data_head, __ATOMIC_SEQ_CST) - before > size - kMostBytes;
 }
 
 void MappingEvents::take(const uint8_t *record, size_t bytes) {
@@ -159,6 +165,7 @@ void MappingEvents::take(const uint8_t *record, size_t bytes) {
     waiting_.push_back({.kind = Report::exec, .time = time, .pid = pid});
   } else if (header.type == PERF_RECORD_LOST) {
     lost_ += value_at<uint64_t>(record, bytes, first + sizeof(uint64_t));
+    misses_ = true;
   } else if (header.type == PERF_RECORD_MMAP2 && bytes > first + sizeof(MapReport)) {
     const auto report = value_at<MapReport>(record, bytes, first);
     const char *name = reinterpret_cast<const char *>(record + first + sizeof(MapReport));

@@ -45,6 +45,7 @@ private:
   std::vector<Buffer> buffers_;
   std::vector<Report> waiting_; ///< until those of other CPUs of the same time are there
   uint64_t lost_ = 0;
+  bool misses_ = false; ///< reports may be lost that the mappings do not know of
 };
 
 /// Adds what the process has mapped now, from /proc/PID/maps, as if it had always been mapped. Adds

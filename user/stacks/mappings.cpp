@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/stacks/mappings.h"
 
-#include <algorithm>
-
 namespace ovnitrace {
 
 namespace {
@@ -13,8 +11,10 @@ constexpr int kMostGenerations = 64;
 } // namespace
 
 uint32_t Mappings::start_life(uint32_t pid, uint64_t since, uint32_t parent) {
-  if (lives_.size() == kMost)
+  if (lives_.size() == kMost) {
+    miss(since);
     return kNoLife;
+  }
   const auto number = uint32_t(lives_.size());
   lives_.push_back({since, parent, {}, 0, {}});
   std::vector<uint32_t> &all = by_pid_[pid];
@@ -61,6 +61,7 @@ void Mappings::map(uint32_t pid, uint64_t time, uint64_t start, uint64_t end, ui
     return;
   const uint32_t owner = mappings_ < kMost ? life(pid, time) : kNoLife;
   if (owner == kNoLife) {
+    miss(time);
     left_out_++;
     return;
   }
@@ -160,6 +161,18 @@ uint32_t Mappings::replacements(uint32_t number, uint64_t time) const {
     return 0;
   const std::vector<uint64_t> &replaced = lives_[number].replaced;
   return uint32_t(std::upper_bound(replaced.begin(), replaced.end(), time) - replaced.begin());
+}
+
+bool Mappings::is_doubtful(uint32_t number) const {
+  if (!missed_)
+    return false;
+  for (int n = 0; n < kMostGenerations && number != kNoLife; n++) {
+    const Life &life = lives_[number];
+    if (life.parent == kNoLife)
+      return life.since <= missed_;
+    number = life.parent;
+  }
+  return true;
 }
 
 MappedCode::Place MappedCode::find(uint64_t time, uint64_t address) const {

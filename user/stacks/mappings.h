@@ -2,6 +2,7 @@
 // Tells which file's code was at an address of a process at a time.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -89,6 +90,11 @@ public:
   };
   /// Returns where that happened since the last call.
   std::vector<Replaced> newly_replaced() { return std::exchange(replaced_, {}); }
+  /// Says that changes up to `time` are not known here.
+  void miss(uint64_t time) { missed_ = std::max(missed_, time); }
+  /// Returns whether a life may have other mappings than those here. Only a life that an execve has
+  /// started since then, and those that it forks, have not.
+  bool is_doubtful(uint32_t life) const;
   const std::deque<CodeFile> &files() const { return files_; }
   const std::vector<FirstUse> &first_uses() const { return first_uses_; } ///< of files()
   uint64_t left_out() const { return left_out_; }                         ///< mappings beyond kMost
@@ -120,6 +126,7 @@ private:
   size_t path_bytes_ = 0; ///< of all files
   uint64_t left_out_ = 0;
   uint64_t changes_ = 0; ///< of anything
+  uint64_t missed_ = 0;  ///< until then, changes are not known
   std::vector<Replaced> replaced_;
 
   struct KnownCode {

@@ -31,7 +31,8 @@ uint32_t StackCollector::number(const SchedTransition &record) {
     key.life = mappings_.life(pid, record.time);
     key.epoch = mappings_.replacements(key.life, record.time);
     const auto image = images_.find(key.life);
-    key.doubtful = key.epoch && image != images_.end() && record.time < image->second.settled;
+    key.doubtful = (key.epoch && image != images_.end() && record.time < image->second.settled) ||
+                   mappings_.is_doubtful(key.life);
   }
   uint32_t number;
   if (key.user >= STACK_COPY_FIRST) {

@@ -99,7 +99,7 @@ private:
     uint32_t kernel, user, life;
     uint32_t epoch; ///< Mappings::replacements()
     bool in_call;   ///< the innermost frame of the program is where it called the kernel
-    bool doubtful;  ///< it may have been walked by rules of code that was there before
+    bool doubtful;  ///< it may have been walked by rules of code that is not there
     bool operator==(const Key &) const = default;
   };
   struct HashKey {
