@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/symbols/call_frames.h"
 
+#include "emulator/symbols/call_instruction.h"
 #include "emulator/symbols/frame_rule.h"
 
 #include <elfutils/libdw.h>
@@ -31,9 +32,11 @@ uint64_t rule_of_go(std::string_view name) {
     name.remove_suffix(suffix.size());
   if (name == "runtime.mcall" || name == "runtime.morestack")
     return UNWIND_END;
-  const bool changes = name == "runtime.systemstack" || name == "runtime.asmcgocall" ||
-                       name == "runtime.cgocallback" || name == "runtime.newstack";
-  return changes ? UNWIND_STOP : UNWIND_UNKNOWN;
+  // The clocks call the vdso on the stack of the thread.
+  constexpr std::string_view kChange[] = {
+      "runtime.systemstack", "runtime.asmcgocall", "runtime.cgocallback", "runtime.newstack",
+      "runtime.nanotime1",   "runtime.walltime",   "runtime.walltime1",   "time.now"};
+  return std::ranges::find(kChange, name) != std::end(kChange) ? UNWIND_STOP : UNWIND_UNKNOWN;
 }
 
 // Instructions of arm64. The first and the last can be where functions start.
@@ -86,6 +89,7 @@ struct CallFrames::Opened {
   std::string code_from(uint64_t offset) const;
   Instructions instructions_at(uint64_t offset) const;
   uint64_t rule_with_frame_pointer(uint64_t address, const GElf_Phdr &segment);
+  bool is_behind_call(uint64_t offset, bool of_kernel) const;
   bool leaves_stack(uint64_t offset) const;
   bool returns_from_signal(uint64_t offset, bool interrupted) const;
   std::optional<uint64_t> rule_from_frames(uint64_t address);
@@ -212,11 +216,20 @@ uint64_t CallFrames::Opened::rule_with_frame_pointer(uint64_t address, const GEl
   return UNWIND_RULE_ARM64(UNWIND_BP, 8 * words, UNWIND_BP_SAVED, words - 1, 1);
 }
 
+/// Returns whether the instruction before `offset` calls a function, or with `of_kernel` also the
+/// kernel. Otherwise the walk has gone wrong, or nothing has called. On x86-64.
+bool CallFrames::Opened::is_behind_call(uint64_t offset, bool of_kernel) const {
+  const size_t count = std::min<uint64_t>(offset, kMostCallBytes);
+  const std::string code = bytes_at(offset - count, count);
+  return ends_in_call_x86(code) || (of_kernel && ends_in_system_call_x86(code));
+}
+
 /// Returns whether code that is returned to at its first byte, which nothing has called, leaves its
 /// stack there: a coroutine ends so, and what returns there has no caller.
 bool CallFrames::Opened::leaves_stack(uint64_t offset) const {
   if (!is_arm64)
-    return code_from(offset).starts_with("\x48\x89\xdc"); // mov %rbx,%rsp
+    return code_from(offset).starts_with("\x48\x89\xdc") && // mov %rbx,%rsp
+           !is_behind_call(offset, false);
   const Instructions code = instructions_at(offset);
   return (code[0] == kNop || code[0] == kBranchTarget) && code[1] == 0xaa1303e0 && // mov x0, x19
          (code[2] & 0xff00001f) == 0xb5000000;                                     // cbnz x0
@@ -287,6 +300,14 @@ std::unique_ptr<CallFrames> CallFrames::read(std::unique_ptr<Opened> opened) {
 }
 
 uint64_t CallFrames::rule_at(uint64_t offset, bool interrupted) {
+  const uint64_t rule = rule_of_code(offset, interrupted);
+  const uint32_t kind = UNWIND_KIND(rule);
+  const bool is_called = !interrupted && !elf_->is_arm64 && kind != UNWIND_END &&
+                         kind != UNWIND_ENTRY && kind != UNWIND_SIGNAL && kind != UNWIND_CLONE;
+  return is_called && !elf_->is_behind_call(offset + 1, true) ? uint64_t(UNWIND_STOP) : rule;
+}
+
+uint64_t CallFrames::rule_of_code(uint64_t offset, bool interrupted) {
   const std::optional<GElf_Phdr> code = elf_->code_at(offset);
   if (!code)
     return UNWIND_STOP;

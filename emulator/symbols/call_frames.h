@@ -27,13 +27,15 @@ public:
   /// Returns the rule (include/ovnitrace/unwind.h) for the instruction at `offset`, in bytes in the
   /// file. `interrupted`: the function may be anywhere in it; otherwise it is in a call there.
   /// Without information on the function, its code shows whether it has a frame pointer. Returns
-  /// UNWIND_STOP if it does not, or if the information is not of a form that a rule can have.
+  /// UNWIND_STOP if it does not, if no call is there, or if the information is not of a form that a
+  /// rule can have.
   uint64_t rule_at(uint64_t offset, bool interrupted);
 
 private:
   struct Opened; // the part that uses elfutils
   explicit CallFrames(std::unique_ptr<Opened> elf);
   static std::unique_ptr<CallFrames> read(std::unique_ptr<Opened> opened);
+  uint64_t rule_of_code(uint64_t offset, bool interrupted);
 
   std::unique_ptr<Opened> elf_;
 };

@@ -51,6 +51,10 @@ struct Register {
   bool is_in(int number) const {
     return known && count == 1 && ops[0].atom == DW_OP_regx && ops[0].number == uint64_t(number);
   }
+  bool is_end() const { // of the frame, as the caller's stack pointer is by default
+    return known && count == 2 && ops[0].atom == DW_OP_call_frame_cfa &&
+           ops[1].atom == DW_OP_stack_value;
+  }
   bool is_undefined() const { return known && count == 0 && ops; }
   bool is_kept() const { return known && count == 0 && !ops; }
 };
@@ -125,6 +129,8 @@ uint64_t frame_rule_x86(Dwarf_Frame *frame) {
   const bool is_loaded = where.size() == 2 && where[1].atom == DW_OP_deref;
   if (signal)
     return is_loaded && offset_from(where.first(1), kSp) == kSavedSp ? UNWIND_SIGNAL : UNWIND_STOP;
+  if (!Register(frame, kSp).is_end())
+    return UNWIND_STOP;
   const uint64_t bp = bp_rule(frame);
   if (caller.is_in(kDi))
     if (const auto offset = offset_from(where, kSp); offset && fits(*offset))
@@ -150,6 +156,8 @@ uint64_t frame_rule_arm64(Dwarf_Frame *frame) {
     return UNWIND_STOP;
   if (link.is_undefined())
     return UNWIND_END;
+  if (!Register(frame, kSpArm64).is_end())
+    return UNWIND_STOP;
   const auto words = link.is_kept() ? 0 : words_below_end(link.operations());
   if (!words)
     return UNWIND_STOP;

@@ -68,8 +68,9 @@ protected:
     struct {
       Elf64_Ehdr header = {};
       Elf64_Phdr code = {};
-      Elf64_Shdr sections[3] = {};
     } start;
+    Elf64_Shdr section[3] = {};
+    constexpr size_t kSections = 0xf00;
     std::memcpy(start.header.e_ident, ELFMAG, SELFMAG);
     start.header.e_ident[EI_CLASS] = ELFCLASS64;
     start.header.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -80,7 +81,7 @@ protected:
     start.header.e_phoff = offsetof(decltype(start), code);
     start.header.e_phentsize = sizeof(start.code);
     start.header.e_phnum = 1;
-    start.header.e_shoff = offsetof(decltype(start), sections);
+    start.header.e_shoff = kSections;
     start.header.e_shentsize = sizeof(Elf64_Shdr);
     start.header.e_shnum = 3;
     start.header.e_shstrndx = 2;
@@ -88,7 +89,6 @@ protected:
     start.code.p_flags = PF_R | PF_X;
     start.code.p_vaddr = kCode;
     start.code.p_filesz = start.code.p_memsz = 0x1000;
-    Elf64_Shdr *const section = start.sections;
     section[1].sh_name = 1;
     section[1].sh_type = SHT_PROGBITS;
     section[1].sh_flags = SHF_ALLOC;
@@ -101,8 +101,9 @@ protected:
     section[2].sh_offset = 0x1000;
     section[2].sh_size = names.size();
     section[2].sh_addralign = 1;
-    std::string file(0x1000, '\0');
+    std::string file(0x1000, call_); // each address is behind one
     std::memcpy(file.data(), &start, sizeof(start));
+    std::memcpy(file.data() + kSections, section, sizeof(section));
     file.replace(0x800, code_.size(), code_);
     file += names + frames.bytes();
     test::TraceBuilder::write_file(path(), file.data(), file.size());
@@ -111,7 +112,8 @@ protected:
   std::string path() const { return dir.path() + "/program"; }
 
   test::TempDir dir;
-  std::string code_; ///< from offset 0x800 on
+  std::string code_;   ///< from offset 0x800 on
+  char call_ = '\xe8'; ///< what the rest of the file consists of
 };
 
 constexpr uint64_t kCalled = UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0);
@@ -185,13 +187,88 @@ TEST_F(CallFrameFiles, StopAtFramesThatNoRuleDescribes) {
       << "another return address register";
 }
 
+/// The caller's stack pointer is the end of the frame, unless the function has switched stacks.
+TEST_F(CallFrameFiles, StopWhereTheStackPointerIsSaved) {
+  const std::string end("\x0e\x10\x90\1", 4); // 16 bytes
+  const std::pair<const char *, std::string> cases[] = {
+      {"saved on the stack", end + std::string("\x87\2", 2)},
+      {"in a register", end + std::string("\x09\7\3", 3)},
+      {"another value", end + std::string("\x14\7\2", 3)}};
+  for (const auto &[where, instructions] : cases) {
+    const auto frames = open(EhFrame().common().function(0x100, 0x10, instructions));
+    ASSERT_TRUE(frames);
+    EXPECT_EQ(frames->rule_at(0x100, false), uint64_t(UNWIND_STOP)) << where;
+  }
+  const auto frames = open(EhFrame().common().function(0x100, 0x10, end));
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x100, false), UNWIND_RULE(UNWIND_SP, 16, UNWIND_BP_KEPT, 0));
+}
+
+/// Where nothing calls, the walk has gone wrong.
+TEST_F(CallFrameFiles, StopWhereThereIsNoCall) {
+  const std::string calls[] = {
+      {"\xe8\0\0\0\0", 5},             // f
+      {"\xff\xd0", 2},                 // *%rax
+      {"\x41\xff\xd4", 3},             // *%r12
+      {"\x3e\xff\xd0", 3},             // notrack *%rax
+      {"\xff\x10", 2},                 // *(%rax)
+      {"\xff\x50\x18", 3},             // *24(%rax)
+      {"\xff\x92\0\1\0\0", 6},         // *256(%rdx)
+      {"\xff\x15\0\0\0\0", 6},         // *0(%rip)
+      {"\xff\x14\xd8", 3},             // *(%rax,%rbx,8)
+      {"\xff\x14\xc5\0\0\0\0", 7},     // *0(,%rax,8)
+      {"\xff\x54\x24\x08", 4},         // *8(%rsp)
+      {"\x41\xff\x94\xdc\0\1\0\0", 8}, // *256(%r12,%rbx,8)
+      {"\x0f\x05", 2},                 // syscall
+      {"\x66\x48\xe8\0\0\0\0", 7},     // of __tls_get_addr
+  };
+  const std::string others[] = {
+      {"\x90", 1},             // nop
+      {"\xff\xe0", 2},         // jmp *%rax
+      {"\xff\xd0\x90", 3},     // call *%rax; nop
+      {"\xff\x50", 2},         // half of one
+      {"\xe8\0\0\0", 4},       // half of one
+      {"\xe9\0\0\0\0", 5},     // jmp
+      {"\xff\x74\x24\x08", 4}, // push 8(%rsp)
+      {"\x0f\x0b", 2},         // ud2
+  };
+  call_ = '\x90'; // nop
+  const auto rule = [&](const std::string &code) {
+    code_ = code;
+    const auto frames = open(EhFrame().common().function(0x7f0, 0x20, ""));
+    EXPECT_EQ(frames->rule_at(0x800 + code.size() - 1, true), kCalled) << "it needs none";
+    return frames->rule_at(0x800 + code.size() - 1, false);
+  };
+  for (size_t n = 0; n < std::size(calls); n++)
+    EXPECT_EQ(rule(calls[n]), kCalled) << n;
+  for (size_t n = 0; n < std::size(others); n++)
+    EXPECT_EQ(rule(others[n]), uint64_t(UNWIND_STOP)) << n;
+}
+
+TEST_F(CallFrameFiles, NeedNoCallWhereNothingCalls) {
+  call_ = '\x90'; // nop
+  const auto start = open(EhFrame().common().function(0x100, 0x10, "\7\x10"));
+  const std::string loaded("\x0f\4\x77\xa0\1\6", 6);
+  const auto signal = open(EhFrame().common("", "zRS").function(0x100, 0x10, loaded));
+  EXPECT_EQ(start->rule_at(0x100, false), uint64_t(UNWIND_END));
+  EXPECT_EQ(signal->rule_at(0x100, false), uint64_t(UNWIND_SIGNAL));
+}
+
 TEST_F(CallFrameFiles, EndWhereACoroutineDoes) {
+  call_ = '\x90';         // nop
   code_ = "\x48\x89\xdc"; // mov %rbx,%rsp
   const auto frames = open(EhFrame().common().function(0x800, 0x10, ""));
   ASSERT_TRUE(frames);
   EXPECT_EQ(frames->rule_at(0x7ff, false), uint64_t(UNWIND_ENTRY)) << "returned to, but not called";
   EXPECT_EQ(frames->rule_at(0x7ff, true), uint64_t(UNWIND_STOP));
-  EXPECT_EQ(frames->rule_at(0x800, false), kCalled);
+}
+
+/// It aligns its stack, and keeps the old one in rbx.
+TEST_F(CallFrameFiles, DoNotEndBehindACall) {
+  code_ = "\xff\xd7\x48\x89\xdc"; // call *%rdi; mov %rbx,%rsp
+  const auto frames = open(EhFrame().common());
+  ASSERT_TRUE(frames);
+  EXPECT_EQ(frames->rule_at(0x801, false), uint64_t(UNWIND_STOP));
 }
 
 TEST_F(CallFrameFiles, EndBeforeACallThatCreatesAThread) {
@@ -321,7 +398,7 @@ TEST(CallFrames, ALabelInAFunctionDoesNotHideIt) {
   test::TempDir dir;
   std::ofstream(dir / "label.s") << ".type f,@function\n.globl f, label\n"
                                     "f: push %rbp\nmov %rsp,%rbp\n"
-                                    ".type label,@function\nlabel: nop\nnop\nret\n.size f,.-f\n";
+                                    ".type label,@function\nlabel: call *%rax\nret\n.size f,.-f\n";
   ASSERT_EQ(std::system(("gcc -shared -nostdlib -Wl,--section-start=.text=0x1000 -o " +
                          (dir / "label.so") + " " + (dir / "label.s"))
                             .c_str()),
@@ -336,9 +413,10 @@ TEST(CallFrames, GosFunctionsThatChangeStacksHaveNoKnownCaller) {
   test::TempDir dir;
   std::ofstream text(dir / "go.s");
   text << ".section .gopclntab,\"a\"\n.byte 0\n.text\n";
-  for (const std::string name : {"runtime.mcall", "runtime.systemstack.abi0", "main.mcall"})
+  for (const std::string name :
+       {"runtime.mcall", "runtime.systemstack.abi0", "main.mcall", "time.now.abi0"})
     text << ".balign 16\n.type \"" << name << "\",@function\n\"" << name
-         << "\":\n.cfi_startproc\nnop\nnop\n.cfi_endproc\n.size \"" << name << "\",2\n";
+         << "\":\n.cfi_startproc\ncall *%rax\n.cfi_endproc\n.size \"" << name << "\",2\n";
   text.close();
   ASSERT_EQ(std::system(("gcc -shared -nostdlib -Wl,--section-start=.text=0x1000 -o " +
                          (dir / "go.so") + " " + (dir / "go.s"))
@@ -349,6 +427,7 @@ TEST(CallFrames, GosFunctionsThatChangeStacksHaveNoKnownCaller) {
   EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1001, false)), UNWIND_END);
   EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1011, false)), UNWIND_STOP);
   EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1021, false)), UNWIND_SP);
+  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1031, false)), UNWIND_STOP) << "calls the vdso";
 }
 
 TEST(CallFrames, TheCodeThatTheKernelMapsHasSome) {
@@ -356,7 +435,7 @@ TEST(CallFrames, TheCodeThatTheKernelMapsHasSome) {
   ASSERT_TRUE(frames);
   int known = 0;
   for (uint64_t offset = 0; offset < 0x4000; offset += 16)
-    known += UNWIND_KIND(frames->rule_at(offset, false)) == UNWIND_SP;
+    known += UNWIND_KIND(frames->rule_at(offset, true)) == UNWIND_SP;
   EXPECT_GT(known, 0);
 }
 #endif
