@@ -69,7 +69,7 @@ __noinline int keep_stack(__u32 cpu, __u32 count)
 #define USUAL_FRAMES 24 /* most stacks of the kernel have fewer */
 
 /* Lets the kernel walk a stack, and returns the number of frames. It walks the program's part by
- * frame pointers, so the caller of the innermost function may be missing. */
+ * frame pointers, so the caller of any function may be missing. */
 static __always_inline __u32 walk_stack(void *ctx, struct stack_slot *scratch, __u64 flags)
 {
 	/* The helper clears what it does not fill, which costs as much as a frame. */
@@ -81,6 +81,19 @@ static __always_inline __u32 walk_stack(void *ctx, struct stack_slot *scratch, _
 	return bytes > 0 ? (__u32)bytes / sizeof(__u64) : 0;
 }
 
+/* Not static, so that the verifier looks at the loop once. */
+__noinline int mark_guessed(__u32 cpu, __u32 count)
+{
+	struct stack_slot *scratch = bpf_map_lookup_elem(&stack_scratch, &cpu);
+
+	if (!scratch)
+		return 0;
+	for (__u32 n = 0; n < CAPTURE_STACK_DEPTH && n < count; n++) {
+		scratch->addresses[n] |= STACK_GUESSED;
+	}
+	return 0;
+}
+
 static __always_inline __u32 take_user_stack(void *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), count;
@@ -89,7 +102,7 @@ static __always_inline __u32 take_user_stack(void *ctx)
 	count = scratch ? walk_stack(ctx, scratch, BPF_F_USER_STACK) : 0;
 	if (!count)
 		return 0;
-	scratch->addresses[0] |= STACK_GUESSED;
+	mark_guessed(cpu, count);
 	return keep_stack(cpu, count);
 }
 

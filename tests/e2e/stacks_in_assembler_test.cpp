@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// --stacks through code in assembler: the caller of each of these functions cannot be known, and
+// --stacks through code in assembler and of 32 bits: callers cannot be known, and
 // the stack says so.
 #include "tests/e2e/support/e2e.h"
 
@@ -75,6 +75,22 @@ int main() {
 }
 )";
 
+/// Calls the kernel itself, behind three functions.
+constexpr char kCallers[] = R"(
+__attribute__((noipa)) int nap(void) {
+  struct { int seconds, ns; } time = {0, 5000000};
+  int result;
+  asm volatile("int $0x80" : "=a"(result) : "a"(162), "b"(&time), "c"(0) : "memory");
+  return result;
+}
+__attribute__((noipa)) int inner(void) { int result = nap(); asm volatile(""); return result; }
+__attribute__((noipa)) int outer(void) { int result = inner(); asm volatile(""); return result; }
+int main(void) {
+  for (int n = 0; n < 50; n++)
+    outer();
+}
+)";
+
 } // namespace
 
 class StacksInAssembler : public CaptureTest {};
@@ -103,6 +119,22 @@ TEST_F(StacksInAssembler, ShowThatFramesAreMissing) {
   EXPECT_EQ(found.size(), 5u) << folded.out;
   for (const auto &[way, stacks] : found)
     EXPECT_GT(stacks, 0) << way << "\n" << folded.out;
+}
+
+/// The kernel follows frame pointers there, and any function can lack one.
+TEST_F(StacksInAssembler, OfA32BitProgramShowThatFramesMayBeMissingAnywhere) {
+  write_text(path("callers.c"), kCallers);
+  const std::string compile =
+      "cd '" + directory() + "' && gcc -m32 -O1 -fno-omit-frame-pointer -o callers callers.c";
+  if (run({.argv = {"sh", "-c", compile}}).status() != 0)
+    GTEST_SKIP() << "gcc cannot compile for 32 bits here";
+  record({path("callers")}, {"--stacks=user"});
+  const Outcome folded =
+      run({.argv = {ovnitrace(), "export", "--to", "folded", trace(), "-o", "-"}});
+  EXPECT_NE(folded.out.find("main;[frames missing];outer;[frames missing];inner;[frames missing];"
+                            "nap "),
+            folded.out.npos)
+      << folded.out;
 }
 #endif
 
