@@ -76,7 +76,9 @@ private:
   uint64_t pseudo_location(const std::string &name);
   void flush() {
     gzip_.add(compressed_, buffer_);
+    file_.write(compressed_);
     buffer_.clear();
+    compressed_.clear();
   }
 
   const OffCpuTimes &times_;

@@ -114,9 +114,10 @@ private:
     if (sum_.life())
       return fmt::format("It is not known when {}{} ran, waited for a CPU or {} blocked.",
                          subject_.name, subject_.count, several_ ? "were" : "was");
-    return sum_.outside ? "No region of --control was open in this part of the trace."
-           : sum_.gate  ? "The program had not started in this part of the trace."
-                        : "No thread was alive in this part of the trace.";
+    return sum_.outside
+               ? "No region of --control was open for these threads in this part of the trace."
+           : sum_.gate ? "The program had not started in this part of the trace."
+                       : "None of these threads was alive in this part of the trace.";
   }
 
   std::string machine() const {

@@ -12,6 +12,7 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <ovnitrace/control.h>
 
@@ -31,11 +32,17 @@ protected:
 
   Texts path(const PathQuery &query, const Cut &cut = {}) {
     trace.write();
-    return path_of(dir.path(), query, cut);
+    return path_of(dir.path(), query, cut, info);
+  }
+  void set_program(uint32_t pid) {
+    info.program_pid = pid;
+    info.command = {"app"};
+    trace.json(fmt::format(R"({{"version": 1, "command": ["app"], "program_pid": {}}})", pid));
   }
 
   TempDir dir;
   TraceBuilder trace;
+  TraceInfo info;
 };
 
 /// 11 waits for 22, which waits for 33: 33's time until it woke 22 is 11's, but only since 11
@@ -245,7 +252,7 @@ TEST_F(PathOf, BeginsWhereTheStartedProgramDoes) {
   cpu.dispatch(1).at(20).sleep(1).at(50).activate(1, 99).at(55).dispatch(1).at(60);
   cpu.record(FTrace_EXT_exec, 1, 11).at(80).sleep(1).at(90).activate(1, 99).dispatch(1);
   cpu.at(100).stop();
-  trace.json(R"({"version": 1, "command": ["app"], "program_pid": 11})");
+  set_program(11);
   const Texts before = {"11 running 10-20", "11 outside 20-50 peer=99"};
   EXPECT_EQ(path({11, {}}),
             (Texts{"11 running 60-80", "11 outside 80-90 peer=99", "11 running 90-100"}));
@@ -260,6 +267,17 @@ TEST_F(PathOf, BeginsWhereTheStartedProgramDoes) {
   const std::vector<WakeSum> wakes = explain(*source, {}, started_threads(source->catalog())).wakes;
   ASSERT_EQ(wakes.size(), 1u);
   EXPECT_EQ(wakes[0].count, 1u) << "without the wakeup at 50";
+}
+
+TEST_F(PathOf, AThreadOutsideTheProgramBeginsWithTheRange) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app", 1).at(1).create(1, 11).at(10);
+  cpu.dispatch(1).at(20).sleep(1).at(50).activate(1, 99).at(55).dispatch(1).at(60);
+  cpu.record(FTrace_EXT_exec, 1, 11).at(100).stop();
+  trace.cpu(1).at(0).start().id(2, 22, 22, "other", 1).at(5).dispatch(2).at(100).stop();
+  set_program(11);
+  Cut cut;
+  cut.from = 10;
+  EXPECT_EQ(path({22, {}}, cut), (Texts{"22 running 10-100"}));
 }
 
 TEST_F(PathOf, EndsWithItsThread) {

@@ -19,7 +19,7 @@ namespace ovnitrace::test {
 /// Linked chunks to files.
 struct DiskWriter {
   DiskWriter(int directory, uint32_t cpus, size_t chunks, size_t records)
-      : files(directory, cpus), queue(files, LinkedChunks::kWait, 1, chunks - 1, records) {}
+      : files(directory, cpus), queue(files, LinkedChunks::kWait, cpus, chunks - 1, records) {}
   ChunkFiles files;
   LinkedChunks queue;
 };

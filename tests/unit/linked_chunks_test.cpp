@@ -71,6 +71,7 @@ TEST(LinkedChunks, WaitWhenTheOutputStalls) {
   LinkedChunks queue(output, LinkedChunks::kWait, 1, 2, kRecords);
   std::set<const Chunk *> lent;
   uint64_t events = 0;
+  std::latch all_given(3);
   std::thread reader([&] {
     for (uint32_t n = 0; n < 6; n++) {
       Chunk *chunk = queue.borrow(0);
@@ -78,9 +79,12 @@ TEST(LinkedChunks, WaitWhenTheOutputStalls) {
       chunk->records = test::event_chunk(0, n, 100 * (n + 1), 10).records;
       events += events_in(chunk->records);
       queue.give(chunk);
+      if (n < 3)
+        all_given.count_down();
     }
   });
   output.reached.wait();
+  all_given.wait(); // the reader cannot get a fourth one
   output.go.count_down();
   reader.join();
   queue.close();

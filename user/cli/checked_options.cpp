@@ -218,7 +218,7 @@ void set_rings(const RecordArguments &arguments, RecordOptions &options) {
     options.ring_bytes = kDefaultRing;
   require_range("--ring-size", options.ring_bytes, kSmallestRing, kLargestRing);
   options.ring_bytes = std::bit_ceil(options.ring_bytes);
-  fit_memory(options, arguments.options, unsigned(sysconf(_SC_NPROCESSORS_CONF)), memory_left());
+  fit_memory(options, arguments.options, unsigned(sysconf(_SC_NPROCESSORS_ONLN)), memory_left());
 }
 
 void set_stacks(const RecordArguments &arguments, RecordOptions &options) {

@@ -55,7 +55,7 @@ void look_at_program(Checked &checked) {
   control::Arming arming(checked.plan, nullptr,
                          [&said](const std::string &line) { said->push_back(line); });
   arming.look_at_program(checked.program, {});
-  arming.refuse_impossible(false);
+  arming.refuse_impossible();
   checked.found = arming.found();
   said = &checked.advice;
   arming.report_missing("it is armed when something that has it is loaded");

@@ -249,7 +249,7 @@ void Arming::refuse(size_t alarm, const std::string &why) const {
   fail_usage(plan_.chains[plan_.chain_of[alarm]].text, plan_.alarms[alarm]->value_span, why);
 }
 
-void Arming::refuse_impossible(bool alive) {
+void Arming::refuse_impossible() {
   for (const Unfit &one : unfit_) {
     // The dynamic loader, for example, has a strlen of its own, which is not the one of the libc.
     const bool own = one.indirect && !in_program_.empty();
@@ -257,7 +257,7 @@ void Arming::refuse_impossible(bool alive) {
       refuse(one.alarm, one.why);
   }
   for (size_t a = 0; a < found_.size(); a++)
-    if (plan_.alarms[a]->is_address() && !found_[a] && (alive || as_linked_ >> a & 1))
+    if (plan_.alarms[a]->is_address() && !found_[a] && as_linked_ >> a & 1)
       refuse(a, "no code is loaded at this address" + (hints_[a].empty() ? "" : ": " + hints_[a]));
   runs_ = true;
   for (const Unfit &one : unfit_)

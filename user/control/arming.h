@@ -51,10 +51,11 @@ public:
   /// Returns how many places each alarm has.
   const std::vector<uint64_t> &found() const { return found_; }
   bool missing() const;
-  /// Refuses alarms that have places, but none that can be probed. Throws Error with status 2 and a
-  /// caret. Call it after the program and its libraries, or the processes (`alive`), were examined.
+  /// Refuses alarms that have places, but none that can be probed, and addresses at which nothing
+  /// is ever loaded. Throws Error with status 2 and a
+  /// caret. Call it after the program and its libraries, or the processes, were examined.
   /// Places of later files that cannot be probed are only reported.
-  void refuse_impossible(bool alive);
+  void refuse_impossible();
   bool has_loader() const { return has_loader_; } ///< a file can load more later
 
 private:

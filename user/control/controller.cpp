@@ -94,7 +94,7 @@ void Controller::attach(const std::string &program, const Identity &identity,
     arming_.look_at_program(program, identity);
   for (uint32_t pid : pids)
     arming_.look_at_process(pid);
-  arming_.refuse_impossible(!pids.empty());
+  arming_.refuse_impossible();
   const bool later = arming_.has_loader() || program.empty();
   if (arming_.missing() && !later) {
     arming_.report_missing("the program loads no libraries");

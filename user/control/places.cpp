@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kEndbr = "\xf3\x0f\x1e\xfa";
 constexpr uint64_t kLowestLoaded = 1 << 16; ///< vm.mmap_min_addr, as distributions set it
+/// Where ld puts programs that are not position-independent, on x86-64 and on arm64.
+constexpr uint64_t kLowestFixed = 4 << 20;
 
 class Finder {
 public:
@@ -163,7 +165,7 @@ void Finder::find_unloaded_address(uint32_t alarm, uint64_t address) {
     hint += fmt::format(", such as {}+{:x}",
                         printable_line(image_.path.substr(image_.path.rfind('/') + 1)),
                         address - image_.base);
-  if (in_file || address < kLowestLoaded)
+  if ((in_file && address < kLowestFixed) || address < kLowestLoaded)
     places_.as_linked |= 1ull << alarm;
 }
 

@@ -120,8 +120,9 @@ bool halve(uint64_t &size, uint64_t given, uint64_t least) {
 } // namespace
 
 uint64_t memory_left(const MemoryFiles &files) {
-  const uint64_t available = count_in(files.machine, "MemAvailable:"); // KiB
-  uint64_t least = available ? available << 10 : std::numeric_limits<uint64_t>::max();
+  const uint64_t available = count_in(files.machine, "MemAvailable:"), // KiB
+      swap = count_in(files.machine, "SwapFree:");
+  uint64_t least = available ? (available + swap) << 10 : std::numeric_limits<uint64_t>::max();
   for (const CgroupTree &tree : cgroup_trees(files.mounts)) {
     const Version *version = version_of(tree);
     std::string path = version ? cgroup_of(files.cgroups, version) : "";
@@ -141,7 +142,8 @@ uint64_t memory_left(const MemoryFiles &files) {
 void fit_memory(RecordOptions &options, const RecordOptions &given, unsigned cpus, uint64_t left) {
   while (sum_of(parts_of(options, cpus)) > double(left)) {
     const bool smaller_ring = halve(options.ring_bytes, given.ring_bytes, kLeastRing),
-               smaller_chunk = halve(options.chunk_bytes, given.chunk_bytes, kLeastChunk);
+               smaller_chunk = options.buffer.kind != BufferKind::kCyc &&
+                               halve(options.chunk_bytes, given.chunk_bytes, kLeastChunk);
     if (!smaller_ring && !smaller_chunk)
       throw Error("this capture needs about {}, and the machine or its memory cgroup leaves {} "
                   "MiB: give it more, or change one of these options",
