@@ -199,7 +199,8 @@ TEST_F(WhyOpening, APartWithoutALivingThreadHasNoShares) {
     cut.from = uint64_t(from) * kMs;
     cut.to = uint64_t(to) * kMs;
     explain_all(cut);
-    EXPECT_EQ(report()["answer"]["sentences"], "None of these threads was alive in this part of the trace.");
+    EXPECT_EQ(report()["answer"]["sentences"],
+              "None of these threads was alive in this part of the trace.");
   }
 }
 
