@@ -301,12 +301,12 @@ TEST_F(Trigger, AHitIsSavedEvenIfItsMarkCannotBeWritten) {
 TEST_F(Trigger, ACommandThatFailsAndANameThatNobodyHasAreReported) {
   const Outcome outcome =
       run({.argv = {ovnitrace(), "record", "-a", "-d", "3", "-o", trace(), "--buffer", "last:1M",
-                    "--trigger", "latency:10s:no-such", "--trigger", "preempted:1us:*",
-                    "--max-saves", "1", "--on-save", "exit 3"}});
+                    "--trigger", "latency:10s:no-such", "--trigger", "blocked:1us:*", "--max-saves",
+                    "1", "--on-save", "exit 3"}});
   EXPECT_NE(outcome.err.find("warning: --trigger latency:10s:no-such: no thread has this name"),
             std::string::npos)
       << outcome.err;
-  EXPECT_EQ(outcome.err.find("preempted:1us:*: no thread"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("blocked:1us:*: no thread"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("--max-saves 1 reached: --trigger saves no more"), std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.err.find("warning: the --on-save command for " + trace() +
