@@ -53,11 +53,11 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
     throw Error("no thread ran in this part of the trace, so there is no critical path");
   const uint64_t end = history.ended_at(thread);
   const uint64_t to = end > range.from ? std::min(end, range.to) : range.to;
-  const std::vector<uint32_t> program = program_pids(info, catalog);
   const ThreadInfo &root = catalog.threads[thread];
-  const bool is_of_program = std::ranges::find(program, root.pid) != program.end();
-  const uint64_t started = is_of_program ? history.started(root.host) : 0;
-  return {thread, started < to ? std::max(range.from, started) : range.from, to, guessed};
+  const uint64_t started = history.started(root.host);
+  const std::vector<uint32_t> program = program_pids(info, catalog);
+  const bool waited = started < to && std::ranges::find(program, root.pid) != program.end();
+  return {thread, waited ? std::max(range.from, started) : range.from, to, guessed};
 }
 
 CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog,

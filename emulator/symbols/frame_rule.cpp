@@ -97,8 +97,8 @@ uint64_t bp_rule(Dwarf_Frame *frame) {
   return UNWIND_RULE(0, 0, UNWIND_BP_LOST, 0);
 }
 
-/// Returns whether the frame ends where the entries of a procedure linkage table say: 16 bytes
-/// each, of which the last 5 have pushed a word.
+/// Returns whether the frame ends where the entries of a procedure linkage table say. An entry has
+/// 16 bytes; in its last 5, a word has been pushed.
 bool is_of_linkage_table(Operations ops) {
   constexpr uint8_t kAtoms[] = {DW_OP_breg0 + kSp, DW_OP_breg0 + kReturnAddress,
                                 DW_OP_lit15,       DW_OP_and,

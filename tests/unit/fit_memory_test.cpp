@@ -154,6 +154,9 @@ TEST_F(MemoryLimit, IsAlsoTheMemoryOfTheMachine) {
   EXPECT_EQ(left(), 300u << 10);
   write("fs/unit/memory.max", "5000\n");
   EXPECT_EQ(left(), 4000u);
+  write("fs/unit/memory.max", "1000000\n");
+  write("meminfo", "MemAvailable:   300 kB\nSwapTotal:      900 kB\nSwapFree:       200 kB\n");
+  EXPECT_EQ(left(), 500u << 10);
 }
 
 TEST_F(MemoryLimit, IsReadFromCgroupVersion1) {

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The walk from a frame to its caller on arm64.
+#include "tests/unit/support/word_memory.h"
+
 #include <gtest/gtest.h>
 #include <ovnitrace/unwind.h>
 
 #include <csignal>
 #include <cstddef>
-#include <map>
 #include <random>
 #include <utility>
 
 namespace ovnitrace {
 namespace {
 
-using Words = std::map<uint64_t, uint64_t>; // by address
-
-long read_word(void *memory, __u64 address, __u64 *to) {
-  const Words &words = *static_cast<Words *>(memory);
-  const auto found = words.find(address);
-  if (found == words.end())
-    return -1;
-  *to = found->second;
-  return 0;
-}
+using test::read_word;
+using Words = test::WordMemory;
 
 constexpr uint64_t kLeaf = UNWIND_RULE_ARM64(UNWIND_SP, 0, UNWIND_BP_KEPT, 0, 0);
 /// stp x29, x30, [sp, #-32]!

@@ -2,31 +2,24 @@
 // The walk from a frame to its caller, and the table of its rules.
 #include "user/stacks/unwind_table.h"
 
+#include "tests/unit/support/word_memory.h"
+
 #include <gtest/gtest.h>
 #include <ovnitrace/unwind.h>
 
-#include <map>
 #include <random>
 
 namespace ovnitrace {
 namespace {
 
-using Memory = std::map<uint64_t, uint64_t>; // words by address
-
-long read_memory(void *memory, __u64 address, __u64 *to) {
-  const Memory &words = *static_cast<Memory *>(memory);
-  const auto found = words.find(address);
-  if (found == words.end())
-    return -1;
-  *to = found->second;
-  return 0;
-}
+using test::read_word;
+using Memory = test::WordMemory;
 
 class UnwindSteps : public ::testing::Test {
 protected:
-  uint64_t step(uint64_t rule) { return unwind_step_x86(rule, &state, read_memory, &memory); }
+  uint64_t step(uint64_t rule) { return unwind_step_x86(rule, &state, read_word, &memory); }
   uint64_t bp() {
-    EXPECT_EQ(unwind_need_bp(&state, read_memory, &memory), 0);
+    EXPECT_EQ(unwind_need_bp(&state, read_word, &memory), 0);
     return state.bp;
   }
 

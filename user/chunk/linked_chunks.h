@@ -28,7 +28,8 @@ public:
     kDrop,
   };
 
-  /// `output` outlives it. `cpus`: how many chunks are filled at once. Allocates at most
+  /// `output` outlives it. `cpus`: how many chunks are filled at once; the numbers of CPUs are
+  /// below it. Allocates at most
   /// (cpus + waiting) × chunk_records × 16 bytes, when they are needed, and their compressed form.
   LinkedChunks(ChunkDestination &output, WhenFull when_full, uint32_t cpus, size_t waiting,
                size_t chunk_records, const PipelineCompression &compression = {});

@@ -45,7 +45,7 @@ public:
   /// has become, and are removed at once.
   void forget(uint32_t pid, bool now = false);
 
-  /// Reports the alarms of which no file has a place yet, each with names similar to the one that
+  /// Reports the alarms that have no place in any file yet, each with names similar to the one that
   /// it looks for. `later`: says what will happen to them.
   void report_missing(const std::string &later) const;
   /// Returns how many places each alarm has.

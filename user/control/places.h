@@ -16,8 +16,9 @@ namespace ovnitrace::control {
 /// A place that an alarm names, and that cannot be probed.
 struct Unfit {
   uint32_t alarm;
-  std::string why;       ///< a whole message
-  bool indirect = false; ///< an IFUNC, of which another function is meant if the program has one
+  std::string why; ///< a whole message
+  bool indirect =
+      false; ///< an IFUNC: if the program has a function of this name, that one is meant
 };
 
 struct Places {
