@@ -119,8 +119,8 @@ void add_plot(App app) {
   add_terminal_options(command);
   command.footer(R"(
 A row is a thread, and a column is a part of the time. If a thread is in several states during a
-column, the column is divided by their shares (docs/plot.md). On a terminal, the text is as wide
-as the terminal. --color says when it has colours.
+column, each state fills a part of the column, by its share of the time (docs/plot.md). On a
+terminal, the text is as wide as the terminal. --color says when it has colours.
 
 The exit status is 1 if a part of the trace is damaged. The rest is still drawn.
 

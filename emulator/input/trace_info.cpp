@@ -287,6 +287,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
                  .peers = peers_of(json),
                  .command_lines = command_lines_of(json),
                  .chains = names_of_chains(json),
+                 .region_by_thread = text_of(object_of(json, "control"), "region") == "thread",
                  .idle_states = names_of_idle_states(json),
                  .devices = devices_of(json),
                  .cgroups = cgroups_of(json),

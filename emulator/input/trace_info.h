@@ -76,6 +76,7 @@ struct TraceInfo {
   std::vector<PeerName> peers;            ///< by tid, then by time
   std::vector<CommandLine> command_lines; ///< by process, then by time
   std::vector<std::string> chains;        ///< of --control: the name of each
+  bool region_by_thread = false;          ///< --region thread
   std::vector<std::string> idle_states;   ///< by number: the kernel's names
   std::vector<DeviceName> devices;        ///< that woke threads
   std::vector<std::string> cgroups;       ///< paths by number less 1; empty: not known

@@ -75,6 +75,9 @@ std::string asked(const TraceInfo &info) {
   add("", info.with_children ? "" : "--no-children");
   for (const std::string &filter : info.filters)
     add("", printable_line(filter));
+  for (const std::string &chain : info.chains)
+    add("--control ", printable_line(chain));
+  add("", info.region_by_thread ? "--region thread" : "");
   return text;
 }
 

@@ -317,6 +317,28 @@ TEST(Report, JsonHasEachNumberUnderItsKey) {
             std::string::npos);
 }
 
+TEST(Report, NamesTheChainsOfControlAndARegionOfThreads) {
+  const auto asked = [](const std::string &region) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    trace.json(R"({"version": 1, "options": {"families": "sched"}, "control": {"region": ")" +
+               region +
+               R"(", "chains": [{"name": "load", "text": "start:x"},
+                                {"name": "", "text": "start:\u001b"}]}})");
+    trace.cpu(0).at(1000).start().at(5000).stop();
+    const Summed summed = sum_up(trace, dir.path());
+    CollectingSink sink;
+    const TraceInfo info = read_trace_info(dir.path(), sink);
+    const std::string path = dir.path();
+    const std::string text = text_report({path, info, summed.catalog, summed.summary});
+    const size_t at = text.find("asked ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(asked("global"), "asked     families sched, --control load, --control start:?");
+  EXPECT_EQ(asked("thread"),
+            "asked     families sched, --control load, --control start:?, --region thread");
+}
+
 TEST(Report, ReportsWhatIsNotKnownAsNotKnown) {
   TempDir dir;
   TraceBuilder trace(dir.path());

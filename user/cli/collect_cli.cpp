@@ -47,8 +47,9 @@ void add_collect(App app) {
   command
       .add_option(
           "-l,--listen", arguments->listen,
-          "Listen at tcp://ADDRESS:PORT or udp://ADDRESS:PORT. tcp:// and :20000 can be left "
-          "out; a number alone is a port of 127.0.0.1. Port 0 is any free port. Can be given more "
+          "Listen at tcp://ADDRESS:PORT (for --send) or udp://ADDRESS:PORT (for programs with "
+          "libovnitrace). tcp:// and :20000 can be left out; a number alone is a port of "
+          "127.0.0.1. Port 0 is any free port. Can be given more "
           "than once (default: tcp://127.0.0.1:20000, which only this machine reaches)")
       .type_name("ADDRESS");
   command

@@ -268,9 +268,11 @@ void Controller::chain_finished(uint32_t pid, uint32_t chain) {
   done.insert(chain);
   if (done.size() < plan_.chains.size())
     return;
+  ended_program_ = true; // the program can end before this thread goes on after the signal
   if (syscall(SYS_pidfd_send_signal, program_.get(), SIGTERM, nullptr, 0) == 0)
-    ended_program_ = true;
-  else if (errno != ESRCH)
+    return;
+  ended_program_ = false;
+  if (errno != ESRCH)
     print("--early-out: cannot end the program: {}", std::strerror(errno));
 }
 
