@@ -9,9 +9,16 @@ UNIT, E2E, BROWSER = 'build/tests/unit_tests', 'build/tests/e2e_tests', 'build/t
 COMMAND = 'build/ovnitrace'
 
 
+MANY = 6  # objects, from which on they are compiled together
+
+
 def makes_page(path):
     """Returns whether a file is a part of the report page, which a browser tests."""
     return path.startswith('emulator/report/page/') or path == 'emulator/report/assemble.sh'
+
+
+def source_of(made):
+    return made[len('build/obj/'):-len('.o')]
 
 
 def archive_of(made):
@@ -97,20 +104,48 @@ class Workplace:
         return self.run(command or self.commands.of[target])
 
     def compile(self, objects):
-        """Compiles objects into a folder of their own. Returns where each is, or None on failure."""
+        """Compiles objects into a folder of their own. Returns where each is, or None on failure. An
+        object that is inside that of another is at ''."""
         here = {}
-        for made in sorted(objects):
-            here[made] = 'build/mutant/' + made[len('build/obj/'):]
-            os.makedirs(self.path(os.path.dirname(here[made])), exist_ok=True)
-            if not self.run(self.commands.of[made].replace(' -o ' + made, ' -w -o ' + here[made])):
+        for first, *others in self.units(sorted(objects)):
+            here[first] = 'build/mutant/' + first[len('build/obj/'):]
+            os.makedirs(self.path(os.path.dirname(here[first])), exist_ok=True)
+            command = self.commands.of[first].replace(' -o ' + first, ' -w -o ' + here[first])
+            if others:
+                unit = here[first] + '.cpp'
+                with open(self.path(unit), 'w', encoding='utf-8') as file:
+                    file.writelines(f'#include "{source_of(made)}"\n' for made in [first] + others)
+                command = re.sub(rf' {re.escape(source_of(first))}(?= |$)', ' ' + unit, command)
+                here.update(dict.fromkeys(others, ''))
+            if not self.run(command):
                 return None
         return here
+
+    def units(self, objects):
+        """Returns lists of objects to compile together: each alone, or, if a header has many users,
+        units of those with the same flags that are linked into the same programs."""
+        if len(objects) < MANY:
+            return [[made] for made in objects]
+        same = {}
+        for made in objects:
+            flags = self.commands.of[made].replace(made, '').replace(source_of(made), '')
+            programs = tuple(made in self.commands.of[p].split() for p in (UNIT, COMMAND))
+            same.setdefault((flags, archive_of(made), programs), []).append(made)
+        units = []
+        for together in same.values():
+            if source_of(together[0]).endswith('.c'):
+                units += [[made] for made in together]
+                continue
+            listed = subprocess.run(['scripts/units.sh'] + [source_of(made) for made in together],
+                                    cwd=self.folder, check=True, capture_output=True, text=True).stdout
+            units += [[f'build/obj/{source}.o' for source in line.split()] for line in listed.splitlines()]
+        return units
 
     def link(self, target, here):
         """Links a program with these objects in place of those of the build."""
         command = self.commands.of[target].replace('g++ ', 'g++ -fuse-ld=lld -Wl,-S ', 1)
         words = set(command.split())
-        members = [mutant for made, mutant in here.items() if archive_of(made) in words]
+        members = [mutant for made, mutant in here.items() if mutant and archive_of(made) in words]
         for made, mutant in here.items():
             command = command.replace(f' {made} ', f' {mutant} ')
         # Before its archive: then no member of the archive is taken for what is in it.
