@@ -19,11 +19,8 @@ inline constexpr CtlCommand kCtlCommands[] = {
     {"save", "", "save what a flight recorder (--buffer last) holds, as a separate trace"},
     {"pause", "", "record nothing from now on; the trace shows this time as a gap"},
     {"resume", "", "record again"},
-    {"stop", "",
-     "end the capture; with --control, count as a hit of each armed stop:interactive alarm "
-     "instead"},
-    {"start", "",
-     "with --control: count as a hit of each armed interactive alarm that is not a stop"},
+    {"stop", "", "end the capture; with --control, hit each armed stop:interactive alarm instead"},
+    {"start", "", "with --control: hit each armed interactive alarm that is not a stop"},
 };
 
 } // namespace ovnitrace::control
