@@ -79,14 +79,8 @@ template <class Value> MappedArray<Value> map_for_writing(const bpf_map *map, si
 
 } // namespace
 
-struct Capture::Skeleton {
-  ovnitrace_bpf *object = nullptr;
-  ~Skeleton() { ovnitrace_bpf__destroy(object); }
-  const volatile ovnitrace_bpf::ovnitrace_bpf__bss &counters() const { return *object->bss; }
-};
-
 Capture::Capture(const CaptureParameters &parameters)
-    : skeleton_(std::make_unique<Skeleton>()), ring_bytes_(parameters.ring_bytes),
+    : skeleton_(nullptr, ovnitrace_bpf__destroy), ring_bytes_(parameters.ring_bytes),
       trace_all_(parameters.trace_all && !parameters.selection.any()),
       transitions_(parameters.transitions), selection_(parameters.selection),
       regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
@@ -102,7 +96,8 @@ Capture::Capture(const CaptureParameters &parameters)
     fail_bpf("count the CPUs", cpus);
   cpus_ = uint32_t(cpus);
 
-  ovnitrace_bpf *o = skeleton_->object = ovnitrace_bpf__open();
+  skeleton_.reset(ovnitrace_bpf__open());
+  ovnitrace_bpf *const o = skeleton_.get();
   if (!o)
     fail_bpf("open the BPF object", errno);
   describe(*o->rodata);
@@ -179,16 +174,13 @@ Capture::Capture(const CaptureParameters &parameters)
     map_stacks();
 }
 
-Capture::~Capture() = default;
-
 void Capture::leave_out_programs() {
   bpf_program *program = nullptr;
-  bpf_object__for_each_program(program, skeleton_->object->obj)
-      bpf_program__set_autoload(program, false);
+  bpf_object__for_each_program(program, skeleton_->obj) bpf_program__set_autoload(program, false);
 }
 
 void Capture::create_rings() {
-  int rings = bpf_map__fd(skeleton_->object->maps.rings);
+  int rings = bpf_map__fd(skeleton_->maps.rings);
   ring_fds_.resize(cpus_);
   for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
     if (!is_plugged_in(cpu)) {
@@ -207,7 +199,7 @@ void Capture::create_rings() {
 }
 
 void Capture::map_stages() {
-  const auto &maps = skeleton_->object->maps;
+  const auto &maps = skeleton_->maps;
   stages_ =
       map_array<const volatile cpu_stage>(bpf_map__fd(maps.stages), cpus_, "map the staging areas");
   life_lost_ = map_array<const volatile uint64_t>(bpf_map__fd(maps.life_lost), 1,
@@ -215,7 +207,7 @@ void Capture::map_stages() {
 }
 
 void Capture::map_stacks() {
-  const auto &maps = skeleton_->object->maps;
+  const auto &maps = skeleton_->maps;
   slots_ = map_array<const stack_slot>(bpf_map__fd(maps.stack_slots), CAPTURE_STACKS,
                                        "map the table of stacks");
   if (!unwinds_)
@@ -225,7 +217,7 @@ void Capture::map_stacks() {
 }
 
 int Capture::stack_copies_fd() const {
-  return unwinds_ ? bpf_map__fd(skeleton_->object->maps.stack_copies) : -1;
+  return unwinds_ ? bpf_map__fd(skeleton_->maps.stack_copies) : -1;
 }
 
 const stack_slot *Capture::stack(uint32_t place_and_1) const {
@@ -237,42 +229,42 @@ const stack_slot *Capture::stack(uint32_t place_and_1) const {
 }
 
 uint64_t Capture::stacks_lost() const {
-  return __atomic_load_n(&skeleton_->object->bss->stacks_lost, __ATOMIC_RELAXED);
+  return __atomic_load_n(&skeleton_->bss->stacks_lost, __ATOMIC_RELAXED);
 }
 
 void Capture::attach() {
   collect_bpf_log();
-  if (int error = ovnitrace_bpf__attach(skeleton_->object))
+  if (int error = ovnitrace_bpf__attach(skeleton_.get()))
     fail_bpf("attach the BPF programs to the scheduler's tracepoints", error);
-  __atomic_store_n(&skeleton_->object->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
+  __atomic_store_n(&skeleton_->data->complete_since, monotonic_ns(), __ATOMIC_RELEASE);
   switches_seen_ = transitions_;
   log_debug("attached the programs of the scheduler");
 }
 
 void Capture::detach() {
   switches_seen_ = false;
-  ovnitrace_bpf__detach(skeleton_->object);
+  ovnitrace_bpf__detach(skeleton_.get());
   await_running_programs();
 }
 
 void Capture::follow_children_of_caller(bool follow) {
   follow_request request = {follow};
-  if (int error = run_once(skeleton_->object->progs.follow_caller, request))
+  if (int error = run_once(skeleton_->progs.follow_caller, request))
     fail_bpf("mark the traced program", error);
 }
 
 bool Capture::find_quota_timers(quota_timers &found) const {
-  return run_once(skeleton_->object->progs.find_quota_timers, found) == 0;
+  return run_once(skeleton_->progs.find_quota_timers, found) == 0;
 }
 
 /// Marks the targets and their threads. A thread that an unmarked one creates in the meantime needs
 /// another visit.
 void Capture::mark_targets() {
   constexpr int kMostVisits = 64; // a process may create others faster than we visit them
-  auto &marked = skeleton_->object->bss->newly_traced;
+  auto &marked = skeleton_->bss->newly_traced;
   for (int visit = 0; visit < kMostVisits; visit++) {
     __atomic_store_n(&marked, 0, __ATOMIC_RELAXED);
-    visit_tasks(skeleton_->object->progs.mark_targets, "find the threads to trace");
+    visit_tasks(skeleton_->progs.mark_targets, "find the threads to trace");
     if (__atomic_load_n(&marked, __ATOMIC_RELAXED) == 0)
       break;
   }
@@ -284,40 +276,40 @@ void Capture::snapshot() {
   if (visits_)
     mark_targets();
   await_running_programs();
-  visit_tasks(skeleton_->object->progs.snapshot, "take the snapshot of the threads that are alive");
+  visit_tasks(skeleton_->progs.snapshot, "take the snapshot of the threads that are alive");
 }
 
 std::vector<std::vector<std::string>> Capture::choose_cgroups() {
-  return choose_living_cgroups(*skeleton_->object, selection_);
+  return choose_living_cgroups(*skeleton_, selection_);
 }
 
 std::vector<listed_thread> Capture::list() {
   if (visits_)
     mark_targets();
-  const std::string bytes = visit_tasks(skeleton_->object->progs.list_traced, "list the threads");
+  const std::string bytes = visit_tasks(skeleton_->progs.list_traced, "list the threads");
   std::vector<listed_thread> threads(bytes.size() / sizeof(listed_thread));
   std::memcpy(threads.data(), bytes.data(), threads.size() * sizeof(listed_thread));
   return threads;
 }
 
 uint32_t Capture::cgroups_left_out() const {
-  return __atomic_load_n(&skeleton_->object->bss->cgroups_left_out, __ATOMIC_RELAXED);
+  return __atomic_load_n(&skeleton_->bss->cgroups_left_out, __ATOMIC_RELAXED);
 }
 
 uint32_t Capture::threads_found() const {
-  return __atomic_load_n(&skeleton_->object->bss->threads_found, __ATOMIC_RELAXED);
+  return __atomic_load_n(&skeleton_->bss->threads_found, __ATOMIC_RELAXED);
 }
 
 int Capture::life_fd() const {
-  return bpf_map__fd(skeleton_->object->maps.life);
+  return bpf_map__fd(skeleton_->maps.life);
 }
 
 int Capture::regions_map() const {
-  return bpf_map__fd(skeleton_->object->maps.regions);
+  return bpf_map__fd(skeleton_->maps.regions);
 }
 
 int Capture::share_maps(bpf_object *other) const {
-  const auto &maps = skeleton_->object->maps;
+  const auto &maps = skeleton_->maps;
   for (const bpf_map *map : {maps.marks, maps.rings, maps.regions, maps.life, maps.life_lost,
                              maps.stages, maps.throttled})
     if (bpf_map *const theirs = bpf_object__find_map_by_name(other, bpf_map__name(map)))
@@ -327,15 +319,15 @@ int Capture::share_maps(bpf_object *other) const {
 }
 
 int Capture::cgroups_fd() const {
-  return bpf_map__fd(skeleton_->object->maps.cgroup_paths);
+  return bpf_map__fd(skeleton_->maps.cgroup_paths);
 }
 
 int Capture::cmdlines_fd() const {
-  return cmdlines_ ? bpf_map__fd(skeleton_->object->maps.cmdlines) : -1;
+  return cmdlines_ ? bpf_map__fd(skeleton_->maps.cmdlines) : -1;
 }
 
 uint64_t Capture::cmdlines_lost() const {
-  return __atomic_load_n(&skeleton_->object->bss->cmdlines_lost, __ATOMIC_RELAXED);
+  return __atomic_load_n(&skeleton_->bss->cmdlines_lost, __ATOMIC_RELAXED);
 }
 
 uint64_t Capture::life_lost() const {
@@ -346,13 +338,14 @@ void Capture::await_last_switch() const {
   constexpr timespec kPause = {0, 100'000};     // ns
   constexpr uint64_t kPatience = 1'000'000'000; // ns
   const uint64_t latest = monotonic_ns() + kPatience;
-  while (switches_seen_ && skeleton_->counters().program_threads && monotonic_ns() < latest)
+  while (switches_seen_ && __atomic_load_n(&skeleton_->bss->program_threads, __ATOMIC_RELAXED) &&
+         monotonic_ns() < latest)
     nanosleep(&kPause, nullptr);
 }
 
 uint64_t Capture::skipped_runs() const {
   // Without on_waking(), on_wakeup() still logs the wakeup. Its waker is not known, then.
-  return skipped_runs_of(skeleton_->object->obj, "on_waking");
+  return skipped_runs_of(skeleton_->obj, "on_waking");
 }
 
 } // namespace ovnitrace

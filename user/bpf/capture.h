@@ -15,6 +15,7 @@
 #include <vector>
 
 struct bpf_object;
+struct ovnitrace_bpf;
 
 namespace ovnitrace {
 
@@ -40,9 +41,6 @@ class Capture {
 public:
   /// Needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN. Throws Error saying what is missing.
   explicit Capture(const CaptureParameters &parameters);
-  ~Capture();
-  Capture(const Capture &) = delete;
-  Capture &operator=(const Capture &) = delete;
 
   /// Starts to log transitions.
   void attach();
@@ -114,14 +112,13 @@ public:
   uint64_t skipped_runs() const;
 
 private:
-  struct Skeleton;
   void leave_out_programs();
   void create_rings();
   void map_stages();
   void map_stacks();
   void mark_targets();
 
-  std::unique_ptr<Skeleton> skeleton_;
+  std::unique_ptr<ovnitrace_bpf, void (*)(ovnitrace_bpf *)> skeleton_;
   uint32_t cpus_ = 0;
   size_t ring_bytes_ = 0;
   bool trace_all_ = false; ///< every thread of the machine: there are no filters

@@ -39,22 +39,16 @@ bool replace_constant(bpf_program *program, uint64_t constant, uint64_t value) {
 
 } // namespace
 
-struct CauseCapture::Skeleton {
-  causes_bpf *object = nullptr;
-  ~Skeleton() { causes_bpf__destroy(object); }
-};
-
-CauseCapture::CauseCapture(const Capture &capture) : skeleton_(std::make_unique<Skeleton>()) {
+CauseCapture::CauseCapture(const Capture &capture) : skeleton_(nullptr, causes_bpf__destroy) {
   collect_bpf_log();
   if (!load(capture))
     do_without(errno);
 }
 
-CauseCapture::~CauseCapture() = default;
-
 /// Returns false, with errno set, if the kernel refuses the programs.
 bool CauseCapture::load(const Capture &capture) {
-  causes_bpf *o = skeleton_->object = causes_bpf__open();
+  skeleton_.reset(causes_bpf__open());
+  causes_bpf *const o = skeleton_.get();
   if (!o)
     return false;
   capture.describe(*o->rodata);
@@ -105,13 +99,13 @@ void CauseCapture::attach() {
   if (!skeleton_)
     return;
   collect_bpf_log();
-  if (int error = causes_bpf__attach(skeleton_->object))
+  if (int error = causes_bpf__attach(skeleton_.get()))
     do_without(-error);
 }
 
 void CauseCapture::detach() {
   if (skeleton_)
-    causes_bpf__detach(skeleton_->object);
+    causes_bpf__detach(skeleton_.get());
 }
 
 bool CauseCapture::sees_refills() const {
@@ -119,7 +113,7 @@ bool CauseCapture::sees_refills() const {
 }
 
 const uint32_t *CauseCapture::devices() const {
-  return skeleton_ ? skeleton_->object->bss->devices : nullptr;
+  return skeleton_ ? skeleton_->bss->devices : nullptr;
 }
 
 } // namespace ovnitrace

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+struct causes_bpf;
+
 namespace ovnitrace {
 
 /// Loads and attaches bpf/causes.bpf.c, as far as the running kernel allows it. It throws no Error
@@ -16,9 +18,6 @@ class CauseCapture {
 public:
   /// `capture` outlives it.
   explicit CauseCapture(const Capture &capture);
-  ~CauseCapture();
-  CauseCapture(const CauseCapture &) = delete;
-  CauseCapture &operator=(const CauseCapture &) = delete;
 
   /// Starts to see devices and refills. Call it after Capture::attach().
   void attach();
@@ -32,12 +31,12 @@ public:
   const uint32_t *devices() const;
 
 private:
-  struct Skeleton;
   bool load(const Capture &capture);
   /// Goes on without what failed with this errno. Says so, unless the kernel is too old for it.
   void do_without(int error);
 
-  std::unique_ptr<Skeleton> skeleton_; ///< null: the kernel takes none of it
+  /// Null: the kernel takes none of it.
+  std::unique_ptr<causes_bpf, void (*)(causes_bpf *)> skeleton_;
   bool sees_refills_ = false;
 };
 

@@ -24,14 +24,10 @@
 
 namespace ovnitrace {
 
-struct FamilyCapture::Skeleton {
-  families_bpf *object = nullptr;
-  ~Skeleton() { families_bpf__destroy(object); }
-};
-
 FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
                              std::vector<ProbedFile> probes, uint32_t recorder)
-    : families_(families), probes_(std::move(probes)), cpus_(capture.cpus()) {
+    : skeleton_(nullptr, families_bpf__destroy), families_(families), probes_(std::move(probes)),
+      cpus_(capture.cpus()) {
   const KernelTypes types;
   if (load(capture, types, families_, recorder) != 0) {
     families_ = loadable(families_, [&](FamilySet one) {
@@ -45,10 +41,10 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
     if (const int error = load(capture, types, families_, recorder))
       fail_bpf("load the BPF programs of the families " + to_string(families_), error);
   }
-  log_bpf_object(skeleton_->object->obj);
+  log_bpf_object(skeleton_->obj);
   fill_probes();
-  counts_ = map_array<volatile family_count>(bpf_map__fd(skeleton_->object->maps.family_counts),
-                                             cpus_, "map the counts of the families");
+  counts_ = map_array<volatile family_count>(bpf_map__fd(skeleton_->maps.family_counts), cpus_,
+                                             "map the counts of the families");
 }
 
 /// Loads the programs of some families into a skeleton of their own. 0 or an errno; the log says
@@ -56,8 +52,8 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
 int FamilyCapture::load(const Capture &capture, const KernelTypes &types, FamilySet families,
                         uint32_t recorder) {
   collect_bpf_log();
-  skeleton_ = std::make_unique<Skeleton>();
-  families_bpf *o = skeleton_->object = families_bpf__open();
+  skeleton_.reset(families_bpf__open());
+  families_bpf *const o = skeleton_.get();
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
   capture.describe(*o->rodata);
@@ -77,14 +73,12 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   return -load_skeleton(o->skeleton);
 }
 
-FamilyCapture::~FamilyCapture() = default;
-
 /// Makes arrays of all tids only for families that use them. In an LRU map each CPU takes up to
 /// kSpare entries for itself (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET). Without spare entries,
 /// the map would evict some long before it is full.
 void FamilyCapture::size_maps(FamilySet chosen) {
   constexpr uint32_t kSpare = 128;
-  families_bpf *o = skeleton_->object;
+  families_bpf *const o = skeleton_.get();
   bpf_map__set_max_entries(o->maps.family_counts, cpus_);
   bpf_map__set_max_entries(o->maps.stolen, cpus_);
   if (chosen.has(FTrace_EVT_set_priority & FTrace_family_mask))
@@ -98,8 +92,8 @@ void FamilyCapture::size_maps(FamilySet chosen) {
 void FamilyCapture::choose_programs(const KernelTypes &types, FamilySet chosen) {
   absent_.clear();
   bpf_program *program = nullptr;
-  bpf_object__for_each_program(program, skeleton_->object->obj) {
-    if (program == skeleton_->object->progs.on_user_probe)
+  bpf_object__for_each_program(program, skeleton_->obj) {
+    if (program == skeleton_->progs.on_user_probe)
       continue; // choose_probes()
     std::string_view section = bpf_program__section_name(program);
     std::string event(section.substr(section.find('/') + 1));
@@ -118,11 +112,10 @@ void FamilyCapture::choose_probes(FamilySet chosen) {
   if ((chosen & families_of_programs()).bits())
     for (const ProbedFile &file : probes_)
       count += file.probes.size();
-  bpf_program__set_autoload(skeleton_->object->progs.on_user_probe, count > 0);
-  bpf_map__set_max_entries(skeleton_->object->maps.user_probes,
-                           uint32_t(std::max<size_t>(count, 1)));
+  bpf_program__set_autoload(skeleton_->progs.on_user_probe, count > 0);
+  bpf_map__set_max_entries(skeleton_->maps.user_probes, uint32_t(std::max<size_t>(count, 1)));
   if (count > 0)
-    links_.prepare(skeleton_->object->progs.on_user_probe);
+    links_.prepare(skeleton_->progs.on_user_probe);
 }
 
 /// Fills the map of probes by their numbers, which are the cookies of their places.
@@ -130,7 +123,7 @@ void FamilyCapture::fill_probes() {
   if (!(families_ & families_of_programs()).bits())
     return;
   uint32_t number = 0;
-  const int map = bpf_map__fd(skeleton_->object->maps.user_probes);
+  const int map = bpf_map__fd(skeleton_->maps.user_probes);
   for (const ProbedFile &file : probes_)
     for (const Probe &probe : file.probes) {
       if (bpf_map_update_elem(map, &number, &probe.what, BPF_ANY) != 0)
@@ -141,7 +134,7 @@ void FamilyCapture::fill_probes() {
 
 void FamilyCapture::attach() {
   collect_bpf_log();
-  if (int error = families_bpf__attach(skeleton_->object))
+  if (int error = families_bpf__attach(skeleton_.get()))
     fail_bpf("attach the BPF programs of the families " + to_string(families_), error);
   if ((families_ & families_of_programs()).bits())
     attach_probes();
@@ -180,16 +173,15 @@ void FamilyCapture::attach_probes() {
 
 void FamilyCapture::detach() {
   links_.detach();
-  families_bpf__detach(skeleton_->object);
+  families_bpf__detach(skeleton_.get());
 }
 
 uint64_t FamilyCapture::user_refused() const {
-  return static_cast<const volatile families_bpf::families_bpf__bss *>(skeleton_->object->bss)
-      ->user_refused;
+  return __atomic_load_n(&skeleton_->bss->user_refused, __ATOMIC_RELAXED);
 }
 
 uint64_t FamilyCapture::skipped_runs() const {
-  return skipped_runs_of(skeleton_->object->obj);
+  return skipped_runs_of(skeleton_->obj);
 }
 
 } // namespace ovnitrace

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+struct families_bpf;
+
 namespace ovnitrace {
 
 class KernelTypes;
@@ -25,9 +27,6 @@ public:
   /// program that this process starts.
   FamilyCapture(const Capture &capture, FamilySet families, std::vector<ProbedFile> probes,
                 uint32_t recorder);
-  ~FamilyCapture();
-  FamilyCapture(const FamilyCapture &) = delete;
-  FamilyCapture &operator=(const FamilyCapture &) = delete;
 
   /// Starts to log events.
   void attach();
@@ -51,7 +50,6 @@ public:
   uint64_t user_refused() const;
 
 private:
-  struct Skeleton;
   int load(const Capture &capture, const KernelTypes &types, FamilySet families, uint32_t recorder);
   void size_maps(FamilySet chosen);
   void choose_programs(const KernelTypes &types, FamilySet chosen);
@@ -59,7 +57,7 @@ private:
   void fill_probes();
   void attach_probes();
 
-  std::unique_ptr<Skeleton> skeleton_;
+  std::unique_ptr<families_bpf, void (*)(families_bpf *)> skeleton_;
   FamilySet families_;
   std::vector<ProbedFile> probes_;
   UprobeLinks links_; ///< before the skeleton they go

@@ -30,17 +30,13 @@ std::string text_of(const trigger_rule &rule, const trigger_hit &hit) {
   return text;
 }
 
-struct TriggerCapture::Skeleton {
-  trigger_bpf *object = nullptr;
-  ~Skeleton() { trigger_bpf__destroy(object); }
-};
-
 TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
-    : skeleton_(std::make_unique<Skeleton>()) {
+    : skeleton_(nullptr, trigger_bpf__destroy) {
   if (rule.kind == TRIGGER_IDLE)
     require_kernel(KernelPart::idle_trigger, KernelTypes());
   collect_bpf_log();
-  trigger_bpf *o = skeleton_->object = trigger_bpf__open();
+  skeleton_.reset(trigger_bpf__open());
+  trigger_bpf *const o = skeleton_.get();
   if (!o)
     fail_bpf("open the BPF programs of --trigger", errno);
   capture.describe(*o->rodata);
@@ -62,20 +58,18 @@ TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
   ring_.emplace(file(), bpf_map__max_entries(o->maps.trigger_hits)); // libbpf rounds up to pages
 }
 
-TriggerCapture::~TriggerCapture() = default;
-
 void TriggerCapture::attach() {
   collect_bpf_log();
-  if (const int error = trigger_bpf__attach(skeleton_->object))
+  if (const int error = trigger_bpf__attach(skeleton_.get()))
     fail_bpf("attach the BPF programs of --trigger", error);
 }
 
 void TriggerCapture::detach() {
-  trigger_bpf__detach(skeleton_->object);
+  trigger_bpf__detach(skeleton_.get());
 }
 
 int TriggerCapture::file() const {
-  return bpf_map__fd(skeleton_->object->maps.trigger_hits);
+  return bpf_map__fd(skeleton_->maps.trigger_hits);
 }
 
 std::optional<trigger_hit> TriggerCapture::take() {
@@ -88,7 +82,7 @@ std::optional<trigger_hit> TriggerCapture::take() {
 }
 
 uint64_t TriggerCapture::hits() const {
-  return __atomic_load_n(&skeleton_->object->bss->hits, __ATOMIC_RELAXED);
+  return __atomic_load_n(&skeleton_->bss->hits, __ATOMIC_RELAXED);
 }
 
 } // namespace ovnitrace

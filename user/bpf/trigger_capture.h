@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+struct trigger_bpf;
+
 namespace ovnitrace {
 
 /// A kind of trigger_rule, as --trigger names it.
@@ -39,9 +41,6 @@ class TriggerCapture {
 public:
   /// `capture`, which is loaded, outlives it. The rule has a kind. Throws Error.
   TriggerCapture(const Capture &capture, const trigger_rule &rule);
-  ~TriggerCapture();
-  TriggerCapture(const TriggerCapture &) = delete;
-  TriggerCapture &operator=(const TriggerCapture &) = delete;
 
   /// Lets the trigger hit from here on. REQUIRES: Capture::attach() was called. Throws Error.
   void attach();
@@ -55,8 +54,7 @@ public:
   uint64_t hits() const;
 
 private:
-  struct Skeleton;
-  std::unique_ptr<Skeleton> skeleton_;
+  std::unique_ptr<trigger_bpf, void (*)(trigger_bpf *)> skeleton_;
   std::optional<RingBuffer> ring_;
 };
 

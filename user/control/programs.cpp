@@ -28,12 +28,6 @@
 
 namespace ovnitrace::control {
 
-struct Programs::Skeleton {
-  control_bpf *object = nullptr;
-  ~Skeleton() { control_bpf__destroy(object); }
-  const volatile control_bpf::control_bpf__bss &counters() const { return *object->bss; }
-};
-
 namespace {
 
 /// Removes many probes at a time. Each removal waits for all CPUs, and removals that wait together
@@ -129,12 +123,13 @@ void preallocate(control_bpf &object) {
 } // namespace
 
 Programs::Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options)
-    : skeleton_(std::make_unique<Skeleton>()) {
+    : skeleton_(nullptr, control_bpf__destroy) {
   const KernelTypes types;
   if (plan.has(CONTROL_PCONTROL))
     require_kernel(KernelPart::pcontrol, types);
   collect_bpf_log();
-  control_bpf *o = skeleton_->object = control_bpf__open();
+  skeleton_.reset(control_bpf__open());
+  control_bpf *const o = skeleton_.get();
   if (!o)
     fail_bpf("open the BPF object of --control", errno);
   fill_tables(plan, *o->rodata);
@@ -176,13 +171,13 @@ Programs::~Programs() = default;
 
 void Programs::attach() {
   collect_bpf_log();
-  if (const int error = control_bpf__attach(skeleton_->object))
+  if (const int error = control_bpf__attach(skeleton_.get()))
     fail_bpf("attach the BPF programs of --control", error);
   dropper_ = std::make_unique<Dropper>();
 }
 
 void Programs::begin_living() {
-  visit_tasks(skeleton_->object->progs.begin_living, "find the threads that have chains");
+  visit_tasks(skeleton_->progs.begin_living, "find the threads that have chains");
 }
 
 UprobeLinks &Programs::links(ProbeKind kind) {
@@ -202,13 +197,13 @@ int Programs::add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
                          std::span<const UprobeAt> places, bool own) {
   const uint8_t probed = own ? 2 : 1;
   if (kind != ProbeKind::library)
-    bpf_map_update_elem(bpf_map__fd(skeleton_->object->maps.control_probed), &pid, &probed,
+    bpf_map_update_elem(bpf_map__fd(skeleton_->maps.control_probed), &pid, &probed,
                         own ? BPF_ANY : BPF_NOEXIST);
   return links(kind).attach(path, places, pid);
 }
 
 void Programs::drop_probes(uint32_t pid, bool now) {
-  bpf_map_delete_elem(bpf_map__fd(skeleton_->object->maps.control_probed), &pid);
+  bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.control_probed), &pid);
   for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
     if (UprobeHold hold = links->take(pid); !now && dropper_)
       dropper_->drop(std::move(hold));
@@ -219,7 +214,7 @@ size_t Programs::files_needed(size_t places) const {
 }
 
 volatile bool *Programs::holds() {
-  return &skeleton_->object->bss->holds;
+  return &skeleton_->bss->holds;
 }
 
 void Programs::stop_holding() {
@@ -228,7 +223,7 @@ void Programs::stop_holding() {
 }
 
 void Programs::detach() {
-  control_bpf__detach(skeleton_->object);
+  control_bpf__detach(skeleton_.get());
   dropper_.reset();
   std::vector<UprobeHold> holds;
   for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
@@ -247,13 +242,13 @@ control_hit Programs::hit(uint32_t pid, uint32_t tid, uint64_t alarms) const {
   options.ctx_in = &request;
   options.ctx_size_in = sizeof(request);
   if (const int error =
-          bpf_prog_test_run_opts(bpf_program__fd(skeleton_->object->progs.hit_alarm), &options))
+          bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.hit_alarm), &options))
     fail_bpf("run the BPF program that makes an alarm of --control hit", error);
   return request;
 }
 
 uint64_t Programs::hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const {
-  const auto &tables = *skeleton_->object->rodata;
+  const auto &tables = *skeleton_->rodata;
   if (tables.alarms[alarm].flags & CONTROL_GLOBAL) {
     control_process process = {};
     bpf_map_lookup_elem(processes_map(), &pid, &process);
@@ -268,28 +263,28 @@ uint64_t Programs::hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const {
 }
 
 void Programs::stop_for_tracer(bool on) {
-  skeleton_->object->bss->steps = on;
+  skeleton_->bss->steps = on;
 }
 
 void Programs::visit(const control_message &message) {
-  skeleton_->object->bss->loader_visits = message;
-  visit_tasks(skeleton_->object->progs.visit_living, "record the threads of a region");
+  skeleton_->bss->loader_visits = message;
+  visit_tasks(skeleton_->progs.visit_living, "record the threads of a region");
 }
 
 int Programs::messages_fd() const {
-  return bpf_map__fd(skeleton_->object->maps.control_messages);
+  return bpf_map__fd(skeleton_->maps.control_messages);
 }
 
 int Programs::processes_map() const {
-  return bpf_map__fd(skeleton_->object->maps.control_processes);
+  return bpf_map__fd(skeleton_->maps.control_processes);
 }
 
 int Programs::threads_map() const {
-  return bpf_map__fd(skeleton_->object->maps.control_threads);
+  return bpf_map__fd(skeleton_->maps.control_threads);
 }
 
 int Programs::held_map() const {
-  return bpf_map__fd(skeleton_->object->maps.control_held);
+  return bpf_map__fd(skeleton_->maps.control_held);
 }
 
 std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const {
@@ -306,19 +301,19 @@ std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const
 }
 
 uint64_t Programs::full() const {
-  return skeleton_->counters().control_full;
+  return __atomic_load_n(&skeleton_->bss->control_full, __ATOMIC_RELAXED);
 }
 
 uint64_t Programs::unheld() const {
-  return skeleton_->counters().control_unheld;
+  return __atomic_load_n(&skeleton_->bss->control_unheld, __ATOMIC_RELAXED);
 }
 
 uint64_t Programs::messages_lost() const {
-  return skeleton_->counters().messages_lost;
+  return __atomic_load_n(&skeleton_->bss->messages_lost, __ATOMIC_RELAXED);
 }
 
 uint64_t Programs::skipped_runs() const {
-  return skipped_runs_of(skeleton_->object->obj);
+  return skipped_runs_of(skeleton_->obj);
 }
 
 } // namespace ovnitrace::control

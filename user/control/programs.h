@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+struct control_bpf;
+
 namespace ovnitrace::control {
 
 struct ProgramOptions {
@@ -33,8 +35,6 @@ public:
   /// refuses the programs.
   Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options);
   ~Programs();
-  Programs(const Programs &) = delete;
-  Programs &operator=(const Programs &) = delete;
 
   /// Gives chains to new processes and threads from here on. REQUIRES: Capture::attach(). Throws
   /// Error.
@@ -81,11 +81,10 @@ public:
   uint64_t skipped_runs() const;
 
 private:
-  struct Skeleton;
   class Dropper;
   UprobeLinks &links(ProbeKind kind);
 
-  std::unique_ptr<Skeleton> skeleton_;
+  std::unique_ptr<control_bpf, void (*)(control_bpf *)> skeleton_;
   UprobeLinks alarm_, leave_, pcontrol_, library_; ///< before the skeleton they go
   std::unique_ptr<Dropper> dropper_;
 };
