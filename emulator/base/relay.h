@@ -37,8 +37,6 @@ public:
   }
   /// Finishes what was passed, unless something was thrown.
   ~Relay() { stop(); }
-  Relay(const Relay &) = delete;
-  Relay &operator=(const Relay &) = delete;
 
   /// Returns the block to fill: there is always one.
   Block &current() { return *current_; }

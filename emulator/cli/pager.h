@@ -20,8 +20,6 @@ public:
   /// pager that does not start is reported, and is no error.
   Pager();
   ~Pager();
-  Pager(const Pager &) = delete;
-  Pager &operator=(const Pager &) = delete;
 
   /// Returns where to write: its input, or standard output without a pager.
   int fd() const;

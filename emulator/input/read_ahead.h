@@ -27,8 +27,6 @@ public:
   /// Borrows `source`.
   explicit ReadAhead(EventSource &source);
   ~ReadAhead();
-  ReadAhead(const ReadAhead &) = delete;
-  ReadAhead &operator=(const ReadAhead &) = delete;
 
   /// Returns the next events and their payloads, valid until the next call; empty at the end.
   /// Throws what the source threw.

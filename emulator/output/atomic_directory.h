@@ -17,8 +17,6 @@ public:
   /// REQUIRES: `path` does not exist, or is an empty directory.
   explicit AtomicDirectory(std::string path);
   ~AtomicDirectory();
-  AtomicDirectory(const AtomicDirectory &) = delete;
-  AtomicDirectory &operator=(const AtomicDirectory &) = delete;
 
   const std::string &path() const { return path_; } ///< the final one, without slashes at its end
   int fd() const { return fd_.get(); }

@@ -22,8 +22,6 @@ public:
   /// Replaces what is at `place`, as AtomicFile does.
   OutputFile(const OutputPlace &place, std::string_view header, Format format);
   ~OutputFile();
-  OutputFile(const OutputFile &) = delete;
-  OutputFile &operator=(const OutputFile &) = delete;
 
   static constexpr size_t kMostReserve = 4096; ///< bytes
 

@@ -21,8 +21,6 @@ public:
   /// nothing.
   static std::unique_ptr<CallFrames> open_vdso();
   ~CallFrames();
-  CallFrames(const CallFrames &) = delete;
-  CallFrames &operator=(const CallFrames &) = delete;
 
   /// Returns the rule (include/ovnitrace/unwind.h) for the instruction at `offset`, in bytes in the
   /// file. `interrupted`: the function may be anywhere in it; otherwise it is in a call there.

@@ -35,8 +35,6 @@ public:
     return open(path, build_id, Files());
   }
   ~ElfSymbols();
-  ElfSymbols(const ElfSymbols &) = delete;
-  ElfSymbols &operator=(const ElfSymbols &) = delete;
 
   const std::string &build_id() const { return build_id_; } ///< hexadecimal; empty: not known
   /// Returns the name of the debug file that .gnu_debuglink says; empty if there is no such

@@ -29,8 +29,6 @@ public:
   /// Makes a part of a rotated trace, the folder `name` in `whole`. Throws Error.
   TraceDirectory(const TraceDirectory &whole, const std::string &name);
   ~TraceDirectory();
-  TraceDirectory(const TraceDirectory &) = delete;
-  TraceDirectory &operator=(const TraceDirectory &) = delete;
 
   int fd() const { return fd_.get(); }
   const std::string &path() const { return path_; }

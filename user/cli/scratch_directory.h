@@ -16,8 +16,6 @@ public:
   /// Throws Error.
   explicit ScratchDirectory(const char *place);
   ~ScratchDirectory();
-  ScratchDirectory(const ScratchDirectory &) = delete;
-  ScratchDirectory &operator=(const ScratchDirectory &) = delete;
 
   const std::string &path() const { return path_; }
   /// From now on, HUP, INT, QUIT and TERM remove it before they end us. Call it before any thread

@@ -36,8 +36,6 @@ public:
   /// group. Throws Error.
   Controller(Plan plan, const Capture &capture, bool region_by_thread, bool starts_program);
   ~Controller();
-  Controller(const Controller &) = delete;
-  Controller &operator=(const Controller &) = delete;
 
   /// Looks at `program` (empty: none), which will run as `identity`, or at the processes `pids`,
   /// and arms the alarms. REQUIRES: Capture::attach(). Throws Error.

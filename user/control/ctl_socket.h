@@ -22,8 +22,6 @@ public:
   /// number of the same process.
   CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
   ~CtlSocket();
-  CtlSocket(const CtlSocket &) = delete;
-  CtlSocket &operator=(const CtlSocket &) = delete;
 
   const std::vector<int> &files() const { return numbers_; } ///< to be polled
   /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most. A

@@ -23,8 +23,6 @@ public:
   SingleStep(const Plan &plan, Programs &programs);
   /// Lets all threads go, and waits until it is done.
   ~SingleStep();
-  SingleStep(const SingleStep &) = delete;
-  SingleStep &operator=(const SingleStep &) = delete;
 
   /// Traces the thread from now on, and all threads and processes that it creates. Returns when it
   /// is traced. Call it before anything is read from file(). Throws Error.

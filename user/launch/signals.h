@@ -58,8 +58,6 @@ public:
   /// `but`: one that means something else, 0: none. Throws Error.
   explicit StopSignals(int but);
   ~StopSignals();
-  StopSignals(const StopSignals &) = delete;
-  StopSignals &operator=(const StopSignals &) = delete;
   /// Waits until a signal has come, the file `other` (-1: none) can be read, or `seconds` have
   /// passed (0: no limit). Returns whether a signal has come; it is taken.
   bool wait(double seconds, int other = -1);

@@ -25,8 +25,6 @@ using Report = std::function<void(const std::string &)>;
 class Server {
 public:
   virtual ~Server() = default;
-  Server(const Server &) = delete;
-  Server &operator=(const Server &) = delete;
 
   /// Returns the address as it is bound: tcp://127.0.0.1:20000.
   virtual std::string address() const = 0;

@@ -25,8 +25,6 @@ public:
       : from_(from), make_sink_(make_sink) {}
   /// Removes a trace without any record.
   ~UdpSession();
-  UdpSession(const UdpSession &) = delete;
-  UdpSession &operator=(const UdpSession &) = delete;
 
   /// Takes a datagram. Throws Error when the sink fails: take no more then.
   void take(const Datagram &datagram);

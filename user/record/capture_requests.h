@@ -21,8 +21,6 @@ public:
   /// Throws Error.
   SaveSignal();
   ~SaveSignal();
-  SaveSignal(const SaveSignal &) = delete;
-  SaveSignal &operator=(const SaveSignal &) = delete;
 
   int file() const { return file_.get(); } ///< of signalfd(2)
 
@@ -55,8 +53,6 @@ public:
   void stop_in(uint64_t duration);
   /// Carries out what was requested, then ends the thread.
   ~CaptureRequests();
-  CaptureRequests(const CaptureRequests &) = delete;
-  CaptureRequests &operator=(const CaptureRequests &) = delete;
 
   /// Requests something and returns at once. Several waiting requests of one kind are one.
   void ask(Request request) { wake(request); }

@@ -24,8 +24,6 @@ public:
   LiveParts(LiveView &view, Write write);
   /// Returns when the view is not called any more.
   ~LiveParts();
-  LiveParts(const LiveParts &) = delete;
-  LiveParts &operator=(const LiveParts &) = delete;
 
 private:
   void run();

@@ -45,8 +45,6 @@ public:
   Unwinder(UnwindTable table, CodeFiles &files, Take take)
       : take_(std::move(take)), files_(files), table_(std::move(table)) {}
   ~Unwinder();
-  Unwinder(const Unwinder &) = delete;
-  Unwinder &operator=(const Unwinder &) = delete;
 
   /// Starts its thread. To be called with the privileges that its priority needs: if it had no CPU
   /// while it forks, page faults of the reader would have to wait for it.
