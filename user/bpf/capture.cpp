@@ -228,10 +228,6 @@ const stack_slot *Capture::stack(uint32_t place_and_1) const {
   return count > 0 && count <= CAPTURE_STACK_DEPTH ? slot : nullptr;
 }
 
-uint64_t Capture::stacks_lost() const {
-  return __atomic_load_n(&skeleton_->bss->stacks_lost, __ATOMIC_RELAXED);
-}
-
 void Capture::attach() {
   collect_bpf_log();
   if (int error = ovnitrace_bpf__attach(skeleton_.get()))
@@ -292,12 +288,9 @@ std::vector<listed_thread> Capture::list() {
   return threads;
 }
 
-uint32_t Capture::cgroups_left_out() const {
-  return __atomic_load_n(&skeleton_->bss->cgroups_left_out, __ATOMIC_RELAXED);
-}
-
-uint32_t Capture::threads_found() const {
-  return __atomic_load_n(&skeleton_->bss->threads_found, __ATOMIC_RELAXED);
+CaptureCounts Capture::counts() const {
+  const volatile auto &now = *skeleton_->bss;
+  return {now.stacks_lost, now.cmdlines_lost, now.cgroups_left_out, now.threads_found};
 }
 
 int Capture::life_fd() const {
@@ -324,10 +317,6 @@ int Capture::cgroups_fd() const {
 
 int Capture::cmdlines_fd() const {
   return cmdlines_ ? bpf_map__fd(skeleton_->maps.cmdlines) : -1;
-}
-
-uint64_t Capture::cmdlines_lost() const {
-  return __atomic_load_n(&skeleton_->bss->cmdlines_lost, __ATOMIC_RELAXED);
 }
 
 uint64_t Capture::life_lost() const {

@@ -35,6 +35,14 @@ struct CaptureParameters {
   size_t ring_bytes = 8u << 20; ///< per CPU, a power of two and whole pages
 };
 
+/// What the kernel side has counted so far.
+struct CaptureCounts {
+  uint64_t stacks_lost;      ///< found no place
+  uint64_t cmdlines_lost;    ///< found no room in the ring of cmdlines_fd()
+  uint32_t cgroups_left_out; ///< that the filters name and have no room for
+  uint32_t threads_found;    ///< by the last snapshot()
+};
+
 /// Loads the programs and creates the maps; the destructor detaches and frees everything. The
 /// kernel does the same when the process dies, however it dies: nothing is pinned.
 class Capture {
@@ -58,10 +66,7 @@ public:
   /// Returns the living threads that would be traced now. REQUIRES: `only_looks`, instead of
   /// attach().
   std::vector<listed_thread> list();
-  /// Returns how many cgroups the filters name and have no room for, so far.
-  uint32_t cgroups_left_out() const;
-  /// Returns how many threads the last snapshot() found.
-  uint32_t threads_found() const;
+  CaptureCounts counts() const;
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
   size_t ring_bytes() const { return ring_bytes_; }
@@ -85,7 +90,6 @@ public:
   int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
   /// Returns the ring of cmdline_record, of CAPTURE_CMDLINES_BYTES; -1 if they are not recorded.
   int cmdlines_fd() const;
-  uint64_t cmdlines_lost() const; ///< found no room in it
   /// Waits until the last thread of the program that this process started has left its CPU for
   /// ever. waitpid() returns some instructions earlier than that. Waits for a second at most,
   /// because the kernel may have hidden the last switch. Does not wait if no switch is seen, or
@@ -97,7 +101,6 @@ public:
   /// Returns the stack that a record names by its place + 1; null without a stack, or while it is
   /// still being written. Its contents stay as they are.
   const stack_slot *stack(uint32_t place_and_1) const;
-  uint64_t stacks_lost() const; ///< stacks that found no place
   /// Returns whether stacks of programs are walked by call-frame information; false: by frame
   /// pointers.
   bool unwinds() const { return unwinds_; }

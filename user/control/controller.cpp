@@ -166,15 +166,17 @@ void Controller::detach() {
     std::this_thread::sleep_for(std::chrono::milliseconds(HeldProcesses::kParentsLook));
   detaching.join();
   arming_.report_missing("the alarm was never armed");
-  if (const uint64_t full = programs_.full())
-    print("--control: threads that had no chains, because there were too many at a time: {}", full);
-  if (const uint64_t unheld = programs_.unheld())
+  const ProgramLosses losses = programs_.losses();
+  if (losses.full)
+    print("--control: threads that had no chains, because there were too many at a time: {}",
+          losses.full);
+  if (losses.unheld)
     print(
         "--control: processes with new code that could not be stopped until their probes were set, "
         "so alarms may have been missed: {}",
-        unheld);
-  if (const uint64_t lost = programs_.messages_lost())
-    print("--control: {} messages were lost: timeouts were missed", lost);
+        losses.unheld);
+  if (losses.messages)
+    print("--control: {} messages were lost: timeouts were missed", losses.messages);
 }
 
 int Controller::patience(bool parents_may_stop) const {

@@ -300,16 +300,9 @@ std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const
   return found;
 }
 
-uint64_t Programs::full() const {
-  return __atomic_load_n(&skeleton_->bss->control_full, __ATOMIC_RELAXED);
-}
-
-uint64_t Programs::unheld() const {
-  return __atomic_load_n(&skeleton_->bss->control_unheld, __ATOMIC_RELAXED);
-}
-
-uint64_t Programs::messages_lost() const {
-  return __atomic_load_n(&skeleton_->bss->messages_lost, __ATOMIC_RELAXED);
+ProgramLosses Programs::losses() const {
+  const volatile auto &now = *skeleton_->bss;
+  return {now.control_full, now.control_unheld, now.messages_lost};
 }
 
 uint64_t Programs::skipped_runs() const {

@@ -28,6 +28,13 @@ struct ProgramOptions {
 /// function.
 enum class ProbeKind : uint8_t { leave, alarm, pcontrol, library };
 
+/// What the kernel side could not do so far.
+struct ProgramLosses {
+  uint64_t full;     ///< threads and processes that have no chains, as there were too many
+  uint64_t unheld;   ///< processes that went on without probes in their new code
+  uint64_t messages; ///< that found no room
+};
+
 /// Loads the programs; the destructor detaches and frees everything.
 class Programs {
 public:
@@ -74,10 +81,8 @@ public:
   int threads_map() const;   ///< control_thread by tid
   /// Returns the threads that have chains, of a process or, 0, of all: tid and process.
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
-  int held_map() const;    ///< processes that are stopped, by tgid
-  uint64_t full() const;   ///< threads and processes that have no chains, as there were too many
-  uint64_t unheld() const; ///< processes that went on without probes in their new code
-  uint64_t messages_lost() const;
+  int held_map() const; ///< processes that are stopped, by tgid
+  ProgramLosses losses() const;
   uint64_t skipped_runs() const;
 
 private:

@@ -323,7 +323,7 @@ uint64_t Recorder::skipped_runs_now() const {
 }
 
 void Recorder::warn_of_left_out() {
-  if (warned_of_left_out_ || !capture_.cgroups_left_out())
+  if (warned_of_left_out_ || !capture_.counts().cgroups_left_out)
     return;
   warned_of_left_out_ = true;
   print("warning: more than {} cgroups pass the filters: threads in further ones are not recorded; "

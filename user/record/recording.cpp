@@ -280,7 +280,7 @@ void Recording::end(const Traced::End &end) {
   trace_.cgroups = recorder_.cgroups().paths();
   trace_.counts = recorder_.counts();
   trace_.life_lost = recorder_.life_lost();
-  trace_.command_lines_lost = traced_.capture().cmdlines_lost();
+  trace_.command_lines_lost = traced_.capture().counts().cmdlines_lost;
   trace_.skipped_runs = recorder_.skipped_runs();
   trace_.user_refused = traced_.families() ? traced_.families()->user_refused() : 0;
   trace_.records = recorder_.records();

@@ -170,7 +170,7 @@ void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits) 
 }
 
 void Traced::warn_of_no_match() const {
-  if (options_.selection.any() && capture_.threads_found() == 0)
+  if (options_.selection.any() && capture_.counts().threads_found == 0)
     print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
           filters_text(options_.selection));
 }

@@ -40,7 +40,7 @@ public:
   NamedStacks named();
   CodeFiles &files() { return files_; }
   /// Returns how many stacks were dropped for lack of room, here or in the kernel.
-  uint64_t lost() const { return capture_.stacks_lost() + collector_.left_out(); }
+  uint64_t lost() const { return capture_.counts().stacks_lost + collector_.left_out(); }
 
   /// Returns how many reports of mappings were dropped for lack of room. Call it after the capture.
   uint64_t mappings_lost() const { return events_.lost() + mappings_.left_out(); }
