@@ -53,18 +53,18 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
     if (capture.ring_fd(cpu) < 0)
       continue;
     cpus_[cpu].set_ring(capture.ring_fd(cpu), capture.ring_bytes());
-    watch(epoll_, capture.ring_fd(cpu));
+    watch(epoll_.get(), capture.ring_fd(cpu));
   }
-  watch(epoll_, capture.life_fd());
-  watch(epoll_, capture.cgroups_fd());
+  watch(epoll_.get(), capture.life_fd());
+  watch(epoll_.get(), capture.cgroups_fd());
   if (capture.cmdlines_fd() >= 0) {
     cmdlines_.emplace(capture.cmdlines_fd(), CAPTURE_CMDLINES_BYTES);
-    watch(epoll_, capture.cmdlines_fd());
+    watch(epoll_.get(), capture.cmdlines_fd());
   }
   if (capture.stack_copies_fd() >= 0)
-    watch(epoll_, capture.stack_copies_fd());
-  watch(epoll_, stop_event_);
-  watch(epoll_, flush_event_);
+    watch(epoll_.get(), capture.stack_copies_fd());
+  watch(epoll_.get(), stop_event_.get());
+  watch(epoll_.get(), flush_event_.get());
   if (stacks)
     stacks->start();
   std::latch raised(1);
@@ -80,14 +80,11 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
 
 Recorder::~Recorder() {
   if (thread_.joinable()) { // not finished: something failed, maybe before start()
-    eventfd_write(stop_event_, 1);
+    eventfd_write(stop_event_.get(), 1);
     if (!started_.try_wait())
       started_.count_down();
     thread_.join();
   }
-  close(epoll_);
-  close(stop_event_);
-  close(flush_event_);
 }
 
 void Recorder::start(std::function<void()> begin) {
@@ -111,14 +108,14 @@ bool Recorder::begins() {
 
 uint64_t Recorder::flush() {
   const uint64_t ticket = ++flushes_wanted_;
-  eventfd_write(flush_event_, 1);
+  eventfd_write(flush_event_.get(), 1);
   for (uint64_t done = flushes_done_; done < ticket; done = flushes_done_)
     flushes_done_.wait(done);
   return flushed_;
 }
 
 void Recorder::finish() {
-  eventfd_write(stop_event_, 1);
+  eventfd_write(stop_event_.get(), 1);
   thread_.join();
   look();
   for (uint32_t n = 0; n < cpus_.size(); n++) {
@@ -126,6 +123,8 @@ void Recorder::finish() {
     cpus_[n].take_stage(stage);
     if (cpus_[n].writer().last_time() || cpu_is_present(n))
       cpus_[n].finish();
+    records_ += cpus_[n].writer().records();
+    events_ += cpus_[n].writer().events();
     const CpuCount &late = cpus_[n].late();
     counts_[n].events = stage.events + stage.count - late.events;
     counts_[n].lost = stage.lost_total - late.lost;
@@ -136,25 +135,11 @@ void Recorder::finish() {
   }
 }
 
-uint64_t Recorder::records() const {
-  uint64_t all = 0;
-  for (const CpuStream &cpu : cpus_)
-    all += cpu.writer().records();
-  return all;
-}
-
-uint64_t Recorder::events() const {
-  uint64_t all = 0;
-  for (const CpuStream &cpu : cpus_)
-    all += cpu.writer().events();
-  return all;
-}
-
 void Recorder::run() {
   for (;;) {
     epoll_event event;
-    int ready = epoll_wait(epoll_, &event, 1, kLookMs);
-    if (ready > 0 && event.data.fd == stop_event_)
+    int ready = epoll_wait(epoll_.get(), &event, 1, kLookMs);
+    if (ready > 0 && event.data.fd == stop_event_.get())
       return;
     uint64_t wanted = flushes_wanted_;
     look();

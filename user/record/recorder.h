@@ -2,6 +2,7 @@
 // Drains the rings of a capture into chunks.
 #pragma once
 
+#include "emulator/base/unique_fd.h"
 #include "user/bpf/capture.h"
 #include "user/bpf/family_capture.h"
 #include "user/chunk/inheriting_mutex.h"
@@ -89,8 +90,8 @@ public:
   uint64_t skipped_runs() const { return skipped_runs_; }
   uint64_t life_lost() const { return life_lost_; }
   uint64_t regions() const { return regions_; } ///< of --control, that started
-  uint64_t records() const;                     ///< written to chunks
-  uint64_t events() const;                      ///< of them, events as `info` and `dump` count them
+  uint64_t records() const { return records_; } ///< written to chunks
+  uint64_t events() const { return events_; }   ///< of them, events as `info` and `dump` count them
 
 private:
   bool begins();
@@ -123,12 +124,11 @@ private:
   uint64_t skipped_runs_ = 0;
   uint64_t life_lost_ = 0;
   uint64_t regions_ = 0;
+  uint64_t records_ = 0, events_ = 0;
   bool warned_of_left_out_ = false;
   uint64_t somewhere_checked_ = 0;        ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
-  int epoll_ = -1;
-  int stop_event_ = -1;
-  int flush_event_ = -1;
+  UniqueFd epoll_, stop_event_, flush_event_;
   std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
   std::atomic<uint64_t> flushed_{0}; ///< what the last flush returns
