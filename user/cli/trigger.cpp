@@ -13,11 +13,6 @@ namespace ovnitrace {
 
 namespace {
 
-bool is_captured(uint16_t code, FamilySet families) {
-  const uint32_t family = capturing_family(code);
-  return family == FTRACE_FAMILY_TRACE || !find_family(family) || families.has(family);
-}
-
 /// Returns whether a user waits for events of this code, and a capture can have them: what is left
 /// out are the tracer's own records, and what only S.Ha.R.K. logs.
 bool is_trigger(uint16_t code) {
@@ -57,32 +52,26 @@ std::string list_of_triggers(FamilySet families) {
   return text;
 }
 
-uint16_t event_code(const std::string &name, FamilySet families) {
-  for (uint16_t code = 1; code <= FTRACE_CODE_MASK; code++)
-    if (event_count(kCodeKinds[code]) == 1 && event_name(code) == name)
-      return code;
-  throw UsageError("--trigger {}: there is no such trigger. There are:{}", name,
-                   list_of_triggers(families));
-}
+} // namespace
 
-/// Throws Error if the family is not captured, because no event of it would ever come.
-void require_captured(const std::string &name, uint16_t code, FamilySet families) {
-  if (is_captured(code, families))
-    return;
-  const std::string missing = to_string(FamilySet(1u << capturing_family(code)));
+uint16_t trigger_code(const std::string &name, FamilySet families) {
+  uint16_t code = 1;
+  while (code <= FTRACE_CODE_MASK &&
+         !(event_count(kCodeKinds[code]) == 1 && event_name(code) == name))
+    code++;
+  if (code > FTRACE_CODE_MASK)
+    throw UsageError("--trigger {}: there is no such trigger. There are:{}", name,
+                     list_of_triggers(families));
+  const uint32_t family = capturing_family(code);
+  if (family == FTRACE_FAMILY_TRACE || !find_family(family) || families.has(family))
+    return code;
+  // No event of this family would ever come.
+  const std::string missing = to_string(FamilySet(1u << family));
   throw UsageError(
       missing == "none"
           ? fmt::format("--trigger {}: such events are in files of S.Ha.R.K. only", name)
           : fmt::format("--trigger {}: its family is not captured: add --filter +{}", name,
                         missing));
-}
-
-} // namespace
-
-uint16_t trigger_code(const std::string &name, FamilySet families) {
-  const uint16_t code = event_code(name, families);
-  require_captured(name, code, families);
-  return code;
 }
 
 std::string trigger_names() {
