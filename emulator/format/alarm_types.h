@@ -27,10 +27,9 @@ enum class ValueKind : uint8_t {
 
 /// Who makes it hit.
 enum class Source : uint8_t {
-  probe,        ///< a uprobe at places that are found in the program's files
-  return_probe, ///< the same, and one where the function returns
-  stepping,     ///< the loader, which counts instructions or takes traps (ptrace)
-  loader,       ///< the loader alone
+  probe,    ///< a uprobe at places that are found in the program's files
+  stepping, ///< the loader, which counts instructions or takes traps (ptrace)
+  loader,   ///< the loader alone
 };
 
 struct AlarmType {
@@ -85,7 +84,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ENTER_FUNC, "enter_func", "", ValueKind::function, Source::probe, "foo",
      "a function of this name is entered", "the function {} is entered", kCheapProbe,
      "Function entered"},
-    {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::return_probe, "foo",
+    {CONTROL_EXIT_FUNC, "exit_func", "", ValueKind::function, Source::probe, "foo",
      "a function of this name returns from its outermost call",
      "the function {} returns from its outermost call", "10-18 µs", "Function left"},
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",

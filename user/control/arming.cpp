@@ -39,15 +39,7 @@ Arming::Arming(const Plan &plan, Programs *programs, Say say)
       near_(plan.alarm_table.size()), hints_(plan.alarm_table.size()) {}
 
 bool Arming::needs_probe(size_t alarm) const {
-  const Source source = type_of(control_type(plan_.alarm_table[alarm].type))->source;
-  return source == Source::probe || source == Source::return_probe;
-}
-
-bool Arming::needs_probes() const {
-  for (size_t a = 0; a < found_.size(); a++)
-    if (needs_probe(a))
-      return true;
-  return false;
+  return type_of(control_type(plan_.alarm_table[alarm].type))->source == Source::probe;
 }
 
 void Arming::limit(const std::string &path, Places &places) {
@@ -133,7 +125,7 @@ const Arming::File *Arming::look(const std::string &path, int fd) {
     say_(fmt::format("--control: cannot read all of {}: {}; alarms may not hit in it",
                      printable_line(path), std::strerror(read_error)));
   if (!image) {
-    if (needs_probes() && is_foreign_program(fd))
+    if (plan_.has(Source::probe) && is_foreign_program(fd))
       say_(fmt::format("--control: alarms that need probes do not hit in {}: it is not a 64-bit "
                        "program for this machine",
                        printable_line(path)));
@@ -169,7 +161,7 @@ void Arming::look_at_program(const std::string &name, const Identity &identity) 
     if (!files[0].second)
       throw ovnitrace::Error("--control: cannot read {}: {}", printable_line(path),
                              std::strerror(errno));
-    if (needs_probes() && is_foreign_program(files[0].second.get()))
+    if (plan_.has(Source::probe) && is_foreign_program(files[0].second.get()))
       throw UsageError("--control: cannot set probes in {}: it is not a 64-bit program for this "
                        "machine; timeout, interactive, icount and int3 work without probes",
                        printable_line(path));

@@ -60,7 +60,6 @@ public:
 
 private:
   bool needs_probe(size_t alarm) const;
-  bool needs_probes() const;
   bool may_hold_address(const MappedFile &mapped) const;
   void look_for_addresses(uint32_t pid, const MappedFile &mapped, bool own);
   void add(Places &places, const std::string &path);

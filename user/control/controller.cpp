@@ -32,7 +32,7 @@ constexpr uint64_t kMillisecond = 1'000'000; // ns
 ProgramOptions program_options(const Plan &plan, bool region_by_thread) {
   ProgramOptions options;
   options.region_by_thread = region_by_thread;
-  options.holds = plan.has(Source::probe) || plan.has(Source::return_probe);
+  options.holds = plan.has(Source::probe);
   if (!has_capability(CAP_KILL))
     options.continues_uid = geteuid();
   return options;
@@ -59,7 +59,7 @@ Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread,
       arming_(plan_, &programs_, [](const std::string &line) { print_text(line); }),
       messages_(programs_.messages_fd(), Programs::kMessageBytes),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (plan_.has(Source::probe) || plan_.has(Source::return_probe) || plan_.has(Source::stepping))
+  if (plan_.has(Source::probe) || plan_.has(Source::stepping))
     require_kernel_pids("--control with probes or steps");
   if (!wake_)
     throw ovnitrace::Error("--control: cannot wait: {}", std::strerror(errno));
