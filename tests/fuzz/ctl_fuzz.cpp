@@ -52,7 +52,7 @@ std::string request(std::string_view bytes, size_t first) {
   require(connect(caller.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) == 0);
   say(caller.get(), bytes, first);
   std::string understood;
-  capture.serve(capture.files().at(0), [&](const std::string &line) {
+  capture.serve(capture.files().at(0).get(), [&](const std::string &line) {
     understood = line;
     return "ok\n" + line;
   });

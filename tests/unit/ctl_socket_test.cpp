@@ -43,7 +43,7 @@ TEST(CtlSocket, ALongAnswerIsSentWhole) {
   ASSERT_EQ(socket.files().size(), 1u);
   const std::string answer = "ok\n" + std::string(3 << 20, 'x') + "\n";
   std::thread server([&] {
-    socket.serve(socket.files()[0], [&](const std::string &command) {
+    socket.serve(socket.files()[0].get(), [&](const std::string &command) {
       EXPECT_EQ(command, "status");
       return answer;
     });
@@ -66,7 +66,7 @@ TEST(CtlSocket, ABusyCaptureIsNotOneThatHasEnded) {
   auto socket = std::make_unique<CtlSocket>(dir.path(), std::vector<uint32_t>(), getuid());
   EXPECT_NE(error_of("status").find("is busy"), std::string::npos) << "nobody serves";
   std::thread server([&] {
-    pollfd file = {socket->files()[0], POLLIN, 0};
+    pollfd file = {socket->files()[0].get(), POLLIN, 0};
     for (int callers = 0; callers < 2; callers++) {
       poll(&file, 1, -1);
       socket->serve(file.fd, [](const std::string &) { return ""; });
@@ -120,7 +120,7 @@ TEST(CtlSocket, AnAnswerCanComeLater) {
   test::TempDir dir;
   CtlSocket socket(dir.path(), {}, getuid());
   std::thread server([&] {
-    pollfd file = {socket.files()[0], POLLIN, 0};
+    pollfd file = {socket.files()[0].get(), POLLIN, 0};
     poll(&file, 1, -1);
     socket.serve(file.fd, [](const std::string &) { return ""; });
     for (const UniqueFd &caller : socket.take_waiting())

@@ -113,7 +113,7 @@ CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &
         ::listen(fd.get(), kCallers) != 0)
       log_debug("ovnitrace ctl cannot reach this capture by {}: {}", what, std::strerror(errno));
     else
-      add(std::move(fd));
+      fds_.push_back(std::move(fd));
   };
   if (!directory.empty()) {
     directory_ = UniqueFd(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -127,11 +127,6 @@ CtlSocket::CtlSocket(const std::string &directory, const std::vector<uint32_t> &
 CtlSocket::~CtlSocket() {
   if (directory_)
     unlinkat(directory_.get(), kName, 0);
-}
-
-void CtlSocket::add(UniqueFd fd) {
-  numbers_.push_back(fd.get());
-  fds_.push_back(std::move(fd));
 }
 
 void CtlSocket::serve(int file, const std::function<std::string(const std::string &)> &answer) {

@@ -23,7 +23,7 @@ public:
   CtlSocket(const std::string &directory, const std::vector<uint32_t> &pids, uid_t owner);
   ~CtlSocket();
 
-  const std::vector<int> &files() const { return numbers_; } ///< to be polled
+  const std::vector<UniqueFd> &files() const { return fds_; } ///< to be polled
   /// Takes one caller: reads its line, sends what `answer` makes of it. Waits a moment at most. A
   /// caller whose answer is empty waits for send_answer().
   void serve(int file, const std::function<std::string(const std::string &)> &answer);
@@ -32,11 +32,8 @@ public:
   std::vector<UniqueFd> take_waiting() { return std::move(waiting_); }
 
 private:
-  void add(UniqueFd fd);
-
   std::vector<UniqueFd> fds_;
   std::vector<UniqueFd> waiting_; ///< callers
-  std::vector<int> numbers_;
   UniqueFd directory_;
   const uid_t owner_;
 };

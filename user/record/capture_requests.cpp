@@ -103,8 +103,8 @@ void CaptureRequests::run(control::CtlSocket &socket) {
   for (const int fd : triggers_)
     files.push_back({fd, POLLIN, 0});
   const size_t ctl = files.size();
-  for (const int fd : socket.files())
-    files.push_back({fd, POLLIN, 0});
+  for (const UniqueFd &fd : socket.files())
+    files.push_back({fd.get(), POLLIN, 0});
   for (;;) {
     if (poll(files.data(), files.size(), -1) < 0)
       continue;
