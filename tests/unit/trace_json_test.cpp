@@ -32,7 +32,7 @@ TEST(TraceJson, ThreadsAreInOrderOfProcessAndThenOfThread) {
   }
   std::string text;
   const CommandLines none;
-  const TracedThreads threads = {registry, none};
+  const ThreadsSoFar threads = {registry, none};
   write_json({}, &threads, [&](std::string_view piece) { text += piece; });
   std::vector<uint32_t> tids;
   const auto json = nlohmann::json::parse(text);
@@ -49,7 +49,7 @@ TEST(TraceJson, PeersIncludeTracedThreadsIfThereAreRegions) {
   record.tid = record.pid = 9;
   registry.learn(record);
   const CommandLines none;
-  const TracedThreads threads = {registry, none};
+  const ThreadsSoFar threads = {registry, none};
   const auto peers = [&](const TraceDescription &trace) {
     std::string text;
     write_json(trace, &threads, [&](std::string_view piece) { text += piece; });
@@ -74,7 +74,7 @@ TEST(TraceJson, HasTheCommandLinesOfTracedProcesses) {
   CommandLines executed;
   executed.add(9, 200, std::string_view("make\0-j4\0\033[31m\0", 15), false);
   executed.add(9, 300, std::string_view("cc\0-c", 5), true);
-  const TracedThreads threads = {registry, executed};
+  const ThreadsSoFar threads = {registry, executed};
   std::string text;
   write_json(trace, &threads, [&](std::string_view piece) { text += piece; });
   std::vector<std::string> lines;
@@ -85,7 +85,7 @@ TEST(TraceJson, HasTheCommandLinesOfTracedProcesses) {
   EXPECT_EQ(lines, (std::vector<std::string>{"0 old", "200 make -j4 ?[31m", "300 cc -c…"}));
 }
 
-nlohmann::json written(const TraceDescription &trace, const TracedThreads *threads = nullptr) {
+nlohmann::json written(const TraceDescription &trace, const ThreadsSoFar *threads = nullptr) {
   std::string text;
   write_json(trace, threads, [&](std::string_view piece) { text += piece; });
   return nlohmann::json::parse(text);
@@ -218,7 +218,7 @@ TEST(TraceJson, ThreadsHaveTheKernelsAccountAndProcessesTheMainThreadsName) {
         {.run_ns = 1, .wait_ns = 2, .slices = 3, .voluntary = 4, .involuntary = 5});
   learn(LIFE_NAME, 50, 51, "peer", 0, 6500);
   const CommandLines none;
-  const TracedThreads threads = {registry, none};
+  const ThreadsSoFar threads = {registry, none};
   TraceDescription trace = described();
   nlohmann::json found = written(trace, &threads);
   EXPECT_EQ(found["processes"], nlohmann::json::parse(R"([{"pid": 9, "name": "main"},

@@ -45,7 +45,7 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
       stop_event_(eventfd(0, EFD_CLOEXEC)), flush_event_(eventfd(0, EFD_CLOEXEC)) {
   cpus_.reserve(capture.cpus());
   for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
-    ChunkWriter writer(cpu, begin, registry_, sink);
+    ChunkWriter writer(cpu, begin, threads_.registry, sink);
     if (stacks)
       writer.set_stacks(&stacks->numbers());
     writer.set_devices(devices);
@@ -182,7 +182,7 @@ void Recorder::look() {
     read_cgroups();
     read_command_lines();
   }
-  threads_so_far_ = registry_.count();
+  threads_so_far_ = threads_.registry.count();
   for (uint32_t n = 0; n < cpus_.size(); n++)
     if (cpus_[n].drain())
       cpus_[n].settle(capture_.stage(n), last_look);
@@ -190,7 +190,7 @@ void Recorder::look() {
 
 ThreadsSoFar Recorder::copy_threads() {
   const std::lock_guard lock(threads_mutex_);
-  return {registry_.without_earlier(), command_lines_};
+  return {threads_.registry.without_earlier(), threads_.command_lines};
 }
 
 void Recorder::mark(uint64_t time, uint16_t number) {
@@ -229,7 +229,7 @@ void Recorder::read_cgroups() {
 void Recorder::read_command_lines() {
   if (cmdlines_)
     cmdlines_->drain(cmdlines_->produced(), [this](const void *message, size_t bytes) {
-      command_lines_.take(message, bytes);
+      threads_.command_lines.take(message, bytes);
     });
 }
 
@@ -249,8 +249,8 @@ void Recorder::take_life(life_record record) {
 }
 
 void Recorder::take_thread(life_record record) {
-  const bool renames = registry_.renames(record);
-  if (registry_.learn(record))
+  const bool renames = threads_.registry.renames(record);
+  if (threads_.registry.learn(record))
     for (CpuStream &cpu : cpus_)
       cpu.expire(record.tid, record.time);
   if (!ThreadRegistry::is_written(record) || record.cpu >= cpus_.size())
@@ -279,11 +279,11 @@ void Recorder::move_threads(const life_record &record) {
   };
   if (!record.cgroup)
     return;
-  if (const auto found = registry_.all().find(record.tid);
-      !record.arg && found != registry_.all().end())
+  if (const auto found = threads_.registry.all().find(record.tid);
+      !record.arg && found != threads_.registry.all().end())
     move(found->second);
   if (record.arg)
-    for (const auto &[tid, thread] : registry_.all())
+    for (const auto &[tid, thread] : threads_.registry.all())
       if (thread.pid == record.pid)
         move(thread);
 }

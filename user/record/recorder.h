@@ -23,10 +23,10 @@
 
 namespace ovnitrace {
 
-/// The threads that were seen, and what they have executed.
+/// The threads that were seen.
 struct ThreadsSoFar {
   ThreadRegistry registry;
-  CommandLines command_lines;
+  CommandLines command_lines; ///< of what they have executed since the capture began
 };
 
 /// The reader: one thread that sleeps until a ring crosses its watermark (or a tenth of a second
@@ -83,9 +83,7 @@ public:
   uint64_t take_fullest_ring() { return fullest_ring_.exchange(0); }
 
   // After finish():
-  /// Returns what processes have executed since the capture began.
-  const CommandLines &command_lines() const { return command_lines_; }
-  const ThreadRegistry &threads() const { return registry_; }
+  const ThreadsSoFar &threads() const { return threads_; }
   const std::vector<CpuCount> &counts() const { return counts_; }
   uint64_t skipped_runs() const { return skipped_runs_; }
   uint64_t life_lost() const { return life_lost_; }
@@ -113,12 +111,11 @@ private:
   Capture &capture_;
   FamilyCapture *const families_; ///< null: only the scheduler's
   StackCapture *const stacks_;    ///< null: none are taken
-  ThreadRegistry registry_;
+  ThreadsSoFar threads_;
   RingBuffer life_;
   RingBuffer cgroup_ring_;
   CgroupPaths cgroups_;
   std::optional<RingBuffer> cmdlines_; ///< none: they are not recorded
-  CommandLines command_lines_;
   std::vector<CpuStream> cpus_;
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;
@@ -134,7 +131,7 @@ private:
   std::atomic<uint64_t> flushed_{0}; ///< what the last flush returns
   std::atomic<bool> pause_wanted_{false};
   bool paused_ = false;
-  InheritingMutex threads_mutex_; ///< while the reader changes registry_ and command_lines_
+  InheritingMutex threads_mutex_; ///< while the reader changes threads_
   InheritingMutex marks_mutex_;
   std::vector<std::pair<uint64_t, uint16_t>> marks_; ///< time and number: not written yet
   std::atomic<uint64_t> threads_so_far_{0}, fullest_ring_{0};

@@ -93,7 +93,7 @@ void Recording::start(int save_signal) {
     });
 }
 
-TraceTarget::Description Recording::description(const TracedThreads *threads) const {
+TraceTarget::Description Recording::description(const ThreadsSoFar *threads) const {
   return [this, threads](const Put &put) {
     std::lock_guard lock(describing_);
     write_json(trace_, threads, put);
@@ -105,7 +105,6 @@ TraceTarget::Description Recording::description(const TracedThreads *threads) co
 TraceTarget::Description Recording::part_description(bool goes_on) {
   return [this, goes_on](const Put &put) {
     const ThreadsSoFar threads = recorder_.copy_threads();
-    const TracedThreads described = {threads.registry, threads.command_lines};
     std::unique_lock lock(describing_);
     TraceDescription part = trace_;
     lock.unlock();
@@ -115,7 +114,7 @@ TraceTarget::Description Recording::part_description(bool goes_on) {
       part.how = "when the next part of the recording began (--rotate)";
       part.end = 0;
     }
-    write_json(part, &described, put);
+    write_json(part, &threads, put);
   };
 }
 
@@ -149,7 +148,7 @@ void Recording::write_part(const std::string &directory, uint64_t since) {
 
 /// Writes what a flight recorder holds now, as a whole trace. `threads` may be null.
 void Recording::write_saved(TraceTarget &target, FlightRecorder &flight,
-                            const TracedThreads *threads) {
+                            const ThreadsSoFar *threads) {
   TraceDescription saved = trace_;
   if (StackCapture *stacks = traced_.stacks()) {
     auto named = std::make_shared<NamedStacks>(stacks->named());
@@ -189,8 +188,7 @@ std::string Recording::save(const std::string &cause) {
     target->end_by(monotonic_ns() + sending_time());
     recorder_.flush();
     const ThreadsSoFar threads = recorder_.copy_threads();
-    const TracedThreads described = {threads.registry, threads.command_lines};
-    write_saved(*target, flight, &described);
+    write_saved(*target, flight, &threads);
     saved = true;
     if (options_.live)
       options_.live->saved("saved to " + place);
@@ -271,7 +269,7 @@ void Recording::end(const Traced::End &end) {
   for (size_t n = 0; n < traced_.triggers().size() && !options_.quiet; n++)
     print("--trigger {} has hit {}", options_.rules[n].text,
           human_count(traced_.triggers()[n].hits(), "time", "times"));
-  if (const std::string program = traced_.unwatched_program(recorder_.command_lines());
+  if (const std::string program = traced_.unwatched_program(recorder_.threads().command_lines);
       !program.empty() && !options_.quiet)
     print("{0} started {1}, whose user events are not recorded: add --probe {1}",
           printable_line(options_.command[0]), program);
@@ -312,8 +310,7 @@ void Recording::end(const Traced::End &end) {
 /// Completes the trace, and names stacks only then: reading files can take long.
 void Recording::name_later(NamedStacks &stacks) {
   try {
-    const TracedThreads threads = {recorder_.threads(), recorder_.command_lines()};
-    target_.describe(description(&threads));
+    target_.describe(description(&recorder_.threads()));
   } catch (const Error &) {
     // end() meets the same
   }
@@ -326,8 +323,7 @@ void Recording::name_later(NamedStacks &stacks) {
 void Recording::end_target() {
   target_.end_by(monotonic_ns() + sending_time());
   try {
-    const TracedThreads threads = {recorder_.threads(), recorder_.command_lines()};
-    target_.end(description(&threads), events_lost(trace_));
+    target_.end(description(&recorder_.threads()), events_lost(trace_));
   } catch (const Error &error) {
     if (trace_.write_error.empty())
       trace_.write_error = error.what();

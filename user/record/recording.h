@@ -39,10 +39,11 @@ public:
 
   uint64_t regions() const { return recorder_.regions(); } ///< of --control, that started
   const TraceDescription &trace() const { return trace_; }
-  size_t threads() const { return recorder_.threads().count(); } ///< that were seen; after end()
+  /// Returns how many threads were seen. After end().
+  size_t threads() const { return recorder_.threads().registry.count(); }
 
 private:
-  TraceTarget::Description description(const TracedThreads *threads) const;
+  TraceTarget::Description description(const ThreadsSoFar *threads) const;
   TraceTarget::Description part_description(bool goes_on);
   std::vector<DeviceName> seen_devices() const;
   uint64_t sending_time() const;
@@ -58,7 +59,7 @@ private:
   void take_hit(size_t rule);
   void report_spent_triggers();
   std::string save(const std::string &cause = "");
-  void write_saved(TraceTarget &target, FlightRecorder &flight, const TracedThreads *threads);
+  void write_saved(TraceTarget &target, FlightRecorder &flight, const ThreadsSoFar *threads);
   void write_part(const std::string &directory, uint64_t since);
   static constexpr const char *kCtlStop = "ovnitrace ctl stop";
   void stop_early(const std::string &why);

@@ -133,8 +133,7 @@ void put_threads(const ThreadRegistry &registry, bool regions, const Put &put) {
 
 /// Adds command lines by process and time. If a process was alive before the capture, it is
 /// included only if it was traced.
-void put_command_lines(const TraceDescription &trace, const TracedThreads &threads,
-                       const Put &put) {
+void put_command_lines(const TraceDescription &trace, const ThreadsSoFar &threads, const Put &put) {
   std::vector<const CommandLine *> lines;
   for (const CommandLine &line : trace.command_lines.all())
     if (const auto found = threads.registry.all().find(line.pid);
@@ -220,7 +219,7 @@ uint64_t events_lost(const TraceDescription &trace) {
   return lost;
 }
 
-void write_json(const TraceDescription &trace, const TracedThreads *threads, const Put &put) {
+void write_json(const TraceDescription &trace, const ThreadsSoFar *threads, const Put &put) {
   Json json = {
       {"format", "ovnitrace"},
       {"version", kVersion},

@@ -76,13 +76,7 @@ uint64_t events_lost(const TraceDescription &trace);
 /// Counts trace.stacks, which must not be null.
 StackCounts stack_counts(const TraceDescription &trace);
 
-/// What is known of the threads.
-struct TracedThreads {
-  const ThreadRegistry &registry;
-  const CommandLines &command_lines; ///< of what they have executed since the capture began
-};
-
 /// Writes the text of trace.json, in pieces. `threads` may be null before the end.
-void write_json(const TraceDescription &trace, const TracedThreads *threads, const Put &put);
+void write_json(const TraceDescription &trace, const ThreadsSoFar *threads, const Put &put);
 
 } // namespace ovnitrace
