@@ -86,33 +86,27 @@ Program::Program(const std::vector<std::string> &argv, const Identity &identity)
   // A socket and no pipe, because writing to it when the child is gone can be asked not to signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
     throw Error("cannot start {}: {}", command_, std::strerror(errno));
-  if (pipe2(failure, O_CLOEXEC) != 0) {
-    close(gate[0]), close(gate[1]);
+  const UniqueFd waits_at(gate[0]);
+  gate_ = UniqueFd(gate[1]);
+  if (pipe2(failure, O_CLOEXEC) != 0)
     throw Error("cannot start {}: {}", command_, std::strerror(errno));
-  }
+  failure_ = UniqueFd(failure[0]);
+  const UniqueFd tells(failure[1]);
   pid_ = fork();
   if (pid_ == 0) {
-    close(gate[1]), close(failure[0]);
+    gate_ = UniqueFd(), failure_ = UniqueFd();
     run_child(argv, identity, gate[0], failure[1]);
   }
-  int error = errno;
-  close(gate[0]), close(failure[1]);
-  gate_ = gate[1], failure_ = failure[0];
-  if (pid_ < 0) {
-    close(gate_), close(failure_);
-    throw Error("cannot start {}: fork: {}", command_, std::strerror(error));
-  }
+  if (pid_ < 0)
+    throw Error("cannot start {}: fork: {}", command_, std::strerror(errno));
 }
 
 Program::~Program() {
-  if (gate_ >= 0)
-    close(
-        gate_); // the child ends by itself, also one that we may not kill because it is root still
+  gate_ = UniqueFd(); // the child ends by itself, also one that we may not kill: it is root still
   if (!opened_) {
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
-  close(failure_);
 }
 
 void Program::run_child(const std::vector<std::string> &argv, const Identity &identity, int gate,
@@ -154,13 +148,12 @@ void Program::open_gate() {
   char go = 1;
   int error = 0;
   do
-    error = send(gate_, &go, 1, MSG_NOSIGNAL) < 0 ? errno : 0;
+    error = send(gate_.get(), &go, 1, MSG_NOSIGNAL) < 0 ? errno : 0;
   while (error == EINTR);
   if (error == EPIPE) // a child that was killed at the gate is no error of ours: wait() says how
     error = 0;
-  close(gate_);
-  gate_ = -1;
-  while (!error && read(failure_, &error, sizeof(error)) < 0 && errno == EINTR)
+  gate_ = UniqueFd();
+  while (!error && read(failure_.get(), &error, sizeof(error)) < 0 && errno == EINTR)
     ;
   if (error)
     throw Error(explain_exec(command_, error), Error::Status{error == ENOENT ? 127 : 126});

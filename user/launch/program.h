@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/identity.h"
+#include "emulator/base/unique_fd.h"
 #include "user/launch/signals.h"
 
 #include <optional>
@@ -55,8 +56,8 @@ private:
                               int gate, int failure);
 
   pid_t pid_ = -1;
-  int gate_ = -1;    ///< written to: opens
-  int failure_ = -1; ///< read from: errno of a failed exec, or end of file
+  UniqueFd gate_;    ///< written to: opens
+  UniqueFd failure_; ///< read from: errno of a failed exec, or end of file
   std::optional<SignalForwarder> forwarder_;
   std::string command_;
   bool opened_ = false;
