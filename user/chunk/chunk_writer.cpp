@@ -184,7 +184,7 @@ void ChunkWriter::on_stack(const SchedTransition &record) {
 void ChunkWriter::put_stack(uint16_t code, uint32_t whose, uint16_t context, uint64_t time) {
   const bool waits =
       stack_.time == time && stack_.word && (stack_.word >> SCHED_STACK_WHOSE_SHIFT & 1) == whose;
-  const uint32_t number = waits && stacks_ ? stacks_->number(stack_) : 0;
+  const uint32_t number = waits && stack_number_ ? stack_number_(stack_) : 0;
   stack_ = {};
   if (number)
     put(code, context, time, number);

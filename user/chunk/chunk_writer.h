@@ -6,13 +6,14 @@
 #include "user/chunk/chunk_pool.h"
 #include "user/chunk/context_table.h"
 #include "user/chunk/sched_transition.h"
-#include "user/chunk/stack_numbers.h"
 #include "user/chunk/thread_registry.h"
 
 #include <ovnitrace/capture.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -29,8 +30,10 @@ public:
   /// before it (while a snapshot was taken) is written before trace_start.
   ChunkWriter(uint32_t cpu, uint64_t begin, const ThreadRegistry &registry, ChunkPool &sink);
 
-  /// Sets what numbers stacks; it outlives this. Without it, stacks are left out.
-  void set_stacks(StackNumbers *stacks) { stacks_ = stacks; }
+  /// Returns the number of the stack that a record of SCHED_KIND_STACK names; 0 if it is not known.
+  using StackNumber = std::function<uint32_t(const SchedTransition &record)>;
+  /// Sets what numbers stacks. Without it, stacks are left out.
+  void set_stacks(StackNumber number) { stack_number_ = std::move(number); }
 
   /// Sets the devices that wakeups name by their place: CAPTURE_DEVICES of them, which the kernel
   /// may be writing. They outlive this. Without them, devices are left out.
@@ -101,7 +104,7 @@ private:
   const uint32_t cpu_;
   const uint64_t begin_;
   const ThreadRegistry &registry_;
-  StackNumbers *stacks_ = nullptr;
+  StackNumber stack_number_; ///< empty: stacks are left out
   const uint32_t *devices_ = nullptr;
   ChunkPool &sink_;
   Chunk *chunk_ = nullptr;

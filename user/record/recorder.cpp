@@ -47,7 +47,7 @@ Recorder::Recorder(Capture &capture, FamilyCapture *families, StackCapture *stac
   for (uint32_t cpu = 0; cpu < capture.cpus(); cpu++) {
     ChunkWriter writer(cpu, begin, threads_.registry, sink);
     if (stacks)
-      writer.set_stacks(&stacks->numbers());
+      writer.set_stacks([stacks](const SchedTransition &one) { return stacks->number(one); });
     writer.set_devices(devices);
     cpus_.emplace_back(std::move(writer), end_);
     if (capture.ring_fd(cpu) < 0)

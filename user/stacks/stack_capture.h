@@ -31,7 +31,8 @@ public:
 
   /// Starts the thread that walks stacks. Call it with all privileges.
   void start();
-  StackNumbers &numbers() { return collector_; }
+  /// Returns a record's number, as StackCollector::number() does.
+  uint32_t number(const SchedTransition &record) { return collector_.number(record); }
   /// Reads which files were mapped since the last call. Call it before reading the stacks that were
   /// taken until now.
   void learn();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "user/chunk/inheriting_mutex.h"
-#include "user/chunk/stack_numbers.h"
+#include "user/chunk/sched_transition.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/mappings.h"
 #include "user/stacks/unwinder.h"
@@ -59,7 +59,7 @@ struct CapturedStacks {
 
 /// Gives stacks numbers; stacks with the same frames have the same number, in any process. number()
 /// is for one thread; any thread may call captured() meanwhile.
-class StackCollector final : public StackNumbers {
+class StackCollector {
 public:
   using Slot = std::function<const stack_slot *(uint32_t place_and_1)>;
   /// Walks a stack and passes the result to complete() later. Returns false if it cannot.
@@ -75,7 +75,8 @@ public:
                  uint32_t depth = CAPTURE_STACK_DEPTH)
       : slot_(std::move(slot)), unwind_(std::move(unwind)), depth_(depth), mappings_(mappings) {}
 
-  uint32_t number(const SchedTransition &record) override;
+  /// Returns the number of the stack that a record of SCHED_KIND_STACK names; 0 if it is not known.
+  uint32_t number(const SchedTransition &record);
   /// Learns new mappings. Call it on the thread of number(), before the stacks that were taken
   /// meanwhile.
   void learn(MappingEvents &events);
