@@ -111,7 +111,6 @@ Capture::Capture(const CaptureParameters &parameters)
   o->rodata->has_transitions = parameters.transitions;
   o->rodata->targets = uint32_t(std::min<size_t>(parameters.targets.size(), CAPTURE_TARGETS));
   std::copy_n(parameters.targets.begin(), o->rodata->targets, o->rodata->target_pids);
-  o->rodata->wakeup_watermark = wakeup_watermark();
   bpf_map__set_max_entries(o->maps.stages, cpus_);
   bpf_map__set_max_entries(o->maps.rings, cpus_);
   o->rodata->stacks_wanted = parameters.stacks;

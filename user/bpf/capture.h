@@ -78,9 +78,8 @@ public:
     data.trace_all = trace_all_;
     data.has_regions = regions_;
     data.region_by_thread = region_by_thread_;
+    data.wakeup_watermark = ring_bytes_ / 8;
   }
-  /// Bytes in a ring at which its reader is woken.
-  uint64_t wakeup_watermark() const { return ring_bytes_ / 8; }
   /// Gives another object, before it is loaded, those of its maps that all objects share. Returns 0
   /// or an error, which is in errno, too.
   int share_maps(bpf_object *other) const;

@@ -52,7 +52,6 @@ bool CauseCapture::load(const Capture &capture) {
   if (!o)
     return false;
   capture.describe(*o->rodata);
-  o->rodata->wakeup_watermark = capture.wakeup_watermark();
   const KernelTypes types;
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);

@@ -57,7 +57,6 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
   capture.describe(*o->rodata);
-  o->rodata->wakeup_watermark = capture.wakeup_watermark();
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->steal_distance = types.steal_distance();
