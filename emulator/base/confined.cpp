@@ -178,8 +178,7 @@ size_t ask_confined(size_t count, const ConfinedLimits &limits,
       next += in.good();
     }
     kill(child, SIGKILL); // it has nothing more to say
-    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
-      ;
+    TEMP_FAILURE_RETRY(waitpid(child, nullptr, 0));
     if (next < count)
       failed(next++);
   }

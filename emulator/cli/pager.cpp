@@ -92,8 +92,7 @@ void Pager::finish() {
   if (pid_ < 0)
     return;
   input_ = UniqueFd();
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(waitpid(pid_, nullptr, 0));
   pid_ = -1;
   std::signal(SIGINT, SIG_DFL);
 }

@@ -104,8 +104,7 @@ RepeatedResult record_apart(const RecordOptions &options) {
   to = UniqueFd();
   const std::string text = read_all(from.get());
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
   child = 0;
   if (last_signal)
     throw Error(fmt::format("ended by signal {}", int(last_signal)),

@@ -180,11 +180,8 @@ std::string ask(const std::string &where, const std::string &command, int patien
                            "it is not the capture",
                            where);
   const std::string line = command + "\n";
-  ssize_t sent;
-  do
-    sent = send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL);
-  while (sent < 0 && errno == EINTR);
-  if (sent < 0) // it has closed its socket since we connected
+  // If this fails, the capture has closed its socket since we connected.
+  if (TEMP_FAILURE_RETRY(send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL)) < 0)
     throw ovnitrace::Error("ctl {} {}: the capture has ended", where, command);
   if (command == "save" || command == "stop")
     patience = -1; // what is written may be large

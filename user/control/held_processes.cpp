@@ -169,8 +169,8 @@ HeldProcesses::HeldProcesses(int map, volatile bool *holds, bool keeps_group)
       guard(parent, keeps_group);
     close(ready[1]);
     char byte;
-    while (read(ready[0], &byte, 1) < 0 && errno == EINTR)
-      ; // until the guard is ready: it has closed its files
+    // Until the guard is ready: it has closed its files.
+    TEMP_FAILURE_RETRY(read(ready[0], &byte, 1));
     close(ready[0]);
   }
   if (guard_ < 0)
@@ -181,8 +181,7 @@ HeldProcesses::HeldProcesses(int map, volatile bool *holds, bool keeps_group)
 
 HeldProcesses::~HeldProcesses() {
   pthread_mutex_unlock(alive_); // the guard ends: it has privileges, and cannot be killed by a user
-  while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(waitpid(guard_, nullptr, 0));
   munmap(alive_, sizeof(*alive_));
 }
 

@@ -38,15 +38,13 @@ SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(program
 SingleStep::~SingleStep() {
   programs_.stop_for_tracer(false);
   socket_ = UniqueFd();
-  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(waitpid(process_, nullptr, 0));
 }
 
 void SingleStep::trace(uint32_t tid) {
   send_step(socket_.get(), {StepMessage::trace, 0, tid});
   StepMessage answer = {.kind = StepMessage::trace, .pid = 0, .tid = tid, .error = ESRCH};
-  while (recv(socket_.get(), &answer, sizeof(answer), 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(recv(socket_.get(), &answer, sizeof(answer), 0));
   if (answer.error)
     throw ovnitrace::Error(
         "--control: icount, uniform and int3 need ptrace, which the kernel refuses for {}: {}; is "

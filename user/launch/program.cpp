@@ -121,11 +121,7 @@ void Program::run_child(const std::vector<std::string> &argv, const Identity &id
     set_environment(identity);
     restore_removed_variables();
     char go;
-    ssize_t got;
-    do
-      got = read(gate, &go, 1);
-    while (got < 0 && errno == EINTR);
-    if (got != 1)
+    if (TEMP_FAILURE_RETRY(read(gate, &go, 1)) != 1)
       _exit(kExitFailure); // ovnitrace is gone
     std::vector<char *> arguments;
     for (const std::string &argument : argv)
@@ -146,15 +142,12 @@ void Program::open_gate() {
   forwarder_.emplace(pid_);
   end_if_signalled();
   char go = 1;
-  int error = 0;
-  do
-    error = send(gate_.get(), &go, 1, MSG_NOSIGNAL) < 0 ? errno : 0;
-  while (error == EINTR);
+  int error = TEMP_FAILURE_RETRY(send(gate_.get(), &go, 1, MSG_NOSIGNAL)) < 0 ? errno : 0;
   if (error == EPIPE) // a child that was killed at the gate is no error of ours: wait() says how
     error = 0;
   gate_ = UniqueFd();
-  while (!error && read(failure_.get(), &error, sizeof(error)) < 0 && errno == EINTR)
-    ;
+  if (!error)
+    TEMP_FAILURE_RETRY(read(failure_.get(), &error, sizeof(error)));
   if (error)
     throw Error(explain_exec(command_, error), Error::Status{error == ENOENT ? 127 : 126});
   opened_ = true;

@@ -112,8 +112,7 @@ std::vector<std::string> needed_libraries(const std::string &interpreter,
   const std::string text = read_list(list.get());
   kill(-child, SIGKILL); // and what it has started
   kill(child, SIGKILL);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(waitpid(child, nullptr, 0));
   return listed_libraries(text);
 }
 

@@ -73,8 +73,7 @@ UniqueFd fetch(const std::string &build_id) {
   }
   ours = UniqueFd(); // one that writes more is not waited for
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-    ;
+  TEMP_FAILURE_RETRY(waitpid(child, &status, 0));
   path.resize(std::min(path.find('\n'), path.size()));
   struct stat found;
   return status == 0 ? open_absolute(path, found) : UniqueFd();
