@@ -154,8 +154,9 @@ Capture::Capture(const CaptureParameters &parameters)
   }
   visits_ = o->rodata->targets > 0 || (parameters.trace_all && selection_.any());
   bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || visits_);
+  bpf_program *program = nullptr;
   if (parameters.only_looks)
-    leave_out_programs();
+    bpf_object__for_each_program(program, o->obj) bpf_program__set_autoload(program, false);
   bpf_program__set_autoload(o->progs.mark_targets, visits_);
   bpf_program__set_autoload(o->progs.list_traced, parameters.only_looks);
   for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot, o->progs.list_traced})
@@ -171,11 +172,6 @@ Capture::Capture(const CaptureParameters &parameters)
   map_stages();
   if (parameters.stacks)
     map_stacks();
-}
-
-void Capture::leave_out_programs() {
-  bpf_program *program = nullptr;
-  bpf_object__for_each_program(program, skeleton_->obj) bpf_program__set_autoload(program, false);
 }
 
 void Capture::create_rings() {

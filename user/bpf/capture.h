@@ -114,7 +114,6 @@ public:
   uint64_t skipped_runs() const;
 
 private:
-  void leave_out_programs();
   void create_rings();
   void map_stages();
   void map_stacks();

@@ -20,14 +20,6 @@ constexpr const char *kNames[KFUNCS] = {
     "bpf_rcu_read_lock",     "bpf_rcu_read_unlock", "bpf_send_signal_task",
 };
 
-/// Ids of their types; 0 where the kernel has none.
-std::vector<int32_t> ids_of_kfuncs(const KernelTypes &types) {
-  std::vector<int32_t> ids;
-  for (const char *name : kNames)
-    ids.push_back(types.function_id(name));
-  return ids;
-}
-
 /// Returns which of the kfuncs a program calls there; -1: none.
 int kfunc_called(const bpf_insn &instruction) {
   const bool call = instruction.code == (BPF_JMP | BPF_CALL) && instruction.src_reg == 0;
@@ -39,7 +31,9 @@ int kfunc_called(const bpf_insn &instruction) {
 } // namespace
 
 uint32_t use_kfuncs(bpf_object *object, const KernelTypes &types) {
-  const std::vector<int32_t> ids = ids_of_kfuncs(types);
+  std::vector<int32_t> ids; // of their types; 0 where the kernel has none
+  for (const char *name : kNames)
+    ids.push_back(types.function_id(name));
   const bool has_private_stacks = types.has_function("bpf_jit_supports_private_stack");
   bpf_program *program = nullptr;
   bpf_object__for_each_program(program, object) {

@@ -220,7 +220,9 @@ void ChunkWriter::life(const life_record &record) {
     put_blocked(FTrace_EXT_snapshot, context, time, record.arg, record.call);
     break;
   case LIFE_RENAME:
-    put_name(context, time, ThreadName(record.comm));
+    ThreadName(record.comm).encode([&](uint16_t code, uint32_t four) {
+      put(code, context, time, four);
+    });
     break;
   }
   if (record.has_cpus)
@@ -377,10 +379,6 @@ uint16_t ChunkWriter::introduce(uint32_t tid, uint64_t time) {
         put(code, par1, at, par2);
       });
   return context;
-}
-
-void ChunkWriter::put_name(uint16_t context, uint64_t time, const ThreadName &name) {
-  name.encode([&](uint16_t code, uint32_t four) { put(code, context, time, four); });
 }
 
 } // namespace ovnitrace

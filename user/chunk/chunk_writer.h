@@ -96,7 +96,6 @@ private:
   void put_blocked(uint16_t code, uint16_t par1, uint64_t time, uint32_t par2, uint16_t call);
   void put_affinity(uint16_t context, uint64_t time, const life_record &record);
   void put_cgroup(uint16_t context, uint64_t time, const life_record &record);
-  void put_name(uint16_t context, uint64_t time, const ThreadName &name);
   uint16_t context_of(uint32_t tid, uint64_t time);
   uint16_t introduce(uint32_t tid, uint64_t time);
   void expect_running(uint32_t tid, uint64_t time);

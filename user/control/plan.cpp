@@ -155,10 +155,6 @@ std::string value_text(const Alarm &alarm) {
   }
 }
 
-std::string describe_value(const Alarm &alarm) {
-  return fmt::format(fmt::runtime(alarm.type->hits), value_text(alarm));
-}
-
 std::string who(const Alarm &alarm) {
   if (alarm.tid)
     return fmt::format("in thread {} only", *alarm.tid);
@@ -250,7 +246,7 @@ std::string in_words(const Alarm &alarm) {
     return describe_uniform(alarm);
   const auto event = std::find_if(std::begin(kEventNames), std::end(kEventNames),
                                   [&](const EventName &row) { return row.event == alarm.event; });
-  std::string text = "when " + describe_value(alarm);
+  std::string text = "when " + fmt::format(fmt::runtime(alarm.type->hits), value_text(alarm));
   if (alarm.count > 1)
     text += alarm.type->type == CONTROL_ICOUNT ? fmt::format(", {} times over", alarm.count)
                                                : fmt::format(" for the {}. time", alarm.count);

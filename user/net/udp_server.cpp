@@ -69,8 +69,8 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
 void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t now) {
   const char *why = nullptr;
   const std::optional<Datagram> datagram = parse_datagram(bytes, why);
-  if (!datagram)
-    return refuse(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
+  if (!datagram) // it belongs to no trace
+    return report_some(from, fmt::format("a datagram of {} bytes that is {}", bytes.size(), why));
   const auto at = sender_of(from, datagram->number == 1, bytes, now);
   if (at == senders_.end())
     return;
@@ -101,7 +101,7 @@ UdpServer::Senders::iterator UdpServer::sender_of(const std::string &from, bool 
       return at;
     if (senders_.size() >= most_senders_ && !make_room(now)) {
       incomplete_ = true;
-      refuse(from, full_text());
+      report_some(from, full_text());
       return at;
     }
     at = senders_.try_emplace(from, from, make_sink_).first;
@@ -149,11 +149,6 @@ void UdpServer::end(Senders::iterator at, std::string why) {
   if (ended_.size() > kMostEnded)
     ended_.pop_front();
   senders_.erase(at);
-}
-
-/// Reports a malformed datagram, which belongs to no trace.
-void UdpServer::refuse(const std::string &from, const std::string &why) {
-  report_some(from, why);
 }
 
 void UdpServer::finish() {

@@ -36,7 +36,6 @@ private:
                               uint64_t now);
   bool make_room(uint64_t now);
   void end(Senders::iterator at, std::string why = "");
-  void refuse(const std::string &from, const std::string &why);
 
   Senders senders_;
   std::deque<std::string> ended_; ///< the last of them: what still comes is theirs

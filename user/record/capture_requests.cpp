@@ -20,13 +20,6 @@ namespace ovnitrace {
 
 namespace {
 
-sigset_t save_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGUSR2);
-  return set;
-}
-
 UniqueFd opened(int fd) {
   if (fd < 0)
     throw Error("cannot wait for requests: {}", std::strerror(errno));
@@ -56,7 +49,9 @@ bool take(int fd) {
 } // namespace
 
 SaveSignal::SaveSignal() {
-  const sigset_t set = save_signals();
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &set, &before_);
   file_ = opened(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }

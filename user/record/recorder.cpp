@@ -303,10 +303,6 @@ void Recorder::take_region(const life_record &record) {
     on_region_(event == CONTROL_START);
 }
 
-uint64_t Recorder::skipped_runs_now() const {
-  return capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
-}
-
 void Recorder::warn_of_left_out() {
   if (warned_of_left_out_ || !capture_.counts().cgroups_left_out)
     return;
@@ -323,7 +319,8 @@ void Recorder::warn_of_left_out() {
 /// comes here.
 void Recorder::notice_losses_somewhere() {
   uint64_t now = std::min<uint64_t>(monotonic_ns(), end_);
-  uint64_t skipped = skipped_runs_now(), life_lost = capture_.life_lost();
+  uint64_t skipped = capture_.skipped_runs() + (families_ ? families_->skipped_runs() : 0);
+  uint64_t life_lost = capture_.life_lost();
   uint64_t lost = skipped - skipped_runs_ + life_lost - life_lost_;
   if (lost)
     for (CpuStream &cpu : cpus_)

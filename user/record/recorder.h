@@ -105,7 +105,6 @@ private:
   void take_region(const life_record &record);
   void warn_of_left_out();
   void notice_losses_somewhere();
-  uint64_t skipped_runs_now() const;
   void notice_lost_families();
 
   Capture &capture_;

@@ -52,7 +52,6 @@ private:
   std::string answer(const std::string &line);
   std::string answer_save();
   std::string answer_mark(const std::string &text);
-  void pause(bool on);
   bool add_mark(uint64_t time, const std::string &text);
   bool take_trigger_save();
   bool ask_for_trigger_save();

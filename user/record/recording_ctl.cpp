@@ -80,12 +80,6 @@ void Recording::tick() {
     print_text(status_line_.next(status()));
 }
 
-void Recording::pause(bool on) {
-  paused_ = on;
-  recorder_.pause(on);
-  recorder_.flush(); // from now on, it is so
-}
-
 std::string Recording::answer(const std::string &line) {
   const size_t blank = std::min(line.find(' '), line.size());
   const std::string command = line.substr(0, blank);
@@ -117,7 +111,9 @@ std::string Recording::answer(const std::string &line) {
     const bool on = command == "pause";
     if (paused_ == on)
       return fmt::format("error\nthe capture is {} already\n", on ? "paused" : "recording");
-    pause(on);
+    paused_ = on;
+    recorder_.pause(on);
+    recorder_.flush(); // from now on, it is so
     return "ok\n";
   }
   if (command == "mark")

@@ -140,7 +140,9 @@ void Traced::attach() {
   choose_cgroups(capture_, options_, true); // now the kernel side chooses those that are made later
   if (options_.all || !options_.pids.empty()) {
     capture_.snapshot();
-    warn_of_no_match();
+    if (options_.selection.any() && capture_.counts().threads_found == 0)
+      print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
+            filters_text(options_.selection));
   }
   if (!is_program() && !options_.quiet)
     warn_of_unknown_names();
@@ -167,12 +169,6 @@ void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits) 
       if (!options.quiet)
         print("{} is the cgroup {}", choices[n].asked, printable_line(path));
   }
-}
-
-void Traced::warn_of_no_match() const {
-  if (options_.selection.any() && capture_.counts().threads_found == 0)
-    print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
-          filters_text(options_.selection));
 }
 
 /// Warns of a --trigger whose name no living thread has: perhaps it lacks a *.

@@ -93,7 +93,6 @@ public:
 
 private:
   void attach_families();
-  void warn_of_no_match() const;
   void warn_of_unknown_names() const;
   void attach_control();
   std::vector<ProbedFile> find_user_probes();

@@ -48,11 +48,6 @@ perf_event_attr attributes() {
   return attr;
 }
 
-int open_event(uint32_t cpu) {
-  perf_event_attr attr = attributes();
-  return int(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
 /// Returns a value of a report; 0 if the report ends before it.
 template <class Value> Value value_at(const uint8_t *record, size_t bytes, size_t offset) {
   Value value = {};
@@ -82,7 +77,9 @@ std::string path_of(const char *name, size_t room) {
 
 MappingEvents::MappingEvents(uint32_t cpus) {
   for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-    Buffer buffer{UniqueFd(open_event(cpu)), nullptr, {}};
+    perf_event_attr attr = attributes();
+    const long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    Buffer buffer{UniqueFd(int(fd)), nullptr, {}};
     if (!buffer.fd && errno == ENODEV)
       continue; // not on line
     if (!buffer.fd)

@@ -14,10 +14,6 @@ void set_key(unwind_slot &slot, uint64_t key) {
   __atomic_store_n(&slot.key, key, __ATOMIC_RELEASE);
 }
 
-void set_rule(unwind_slot &slot, uint64_t rule) {
-  __atomic_store_n(&slot.rule, rule, __ATOMIC_RELEASE);
-}
-
 } // namespace
 
 uint64_t UnwindTable::find(uint64_t image, uint64_t address) const {
@@ -44,7 +40,7 @@ void UnwindTable::add(uint64_t image, uint64_t address, uint64_t rule) {
     if (slot.key != 0 && slot.key != UNWIND_REMOVED)
       continue;
     used_ += slot.key == 0;
-    set_rule(slot, rule);
+    __atomic_store_n(&slot.rule, rule, __ATOMIC_RELEASE);
     set_key(slot, key);
     entries_[image].push_back({place, address});
     return;
