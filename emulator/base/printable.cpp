@@ -69,4 +69,15 @@ std::string printable_line(std::string_view text) {
   return line;
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-=^";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos)
+    return std::string(text);
+  std::string word = "'";
+  for (const char c : text)
+    word += c == '\'' ? "'\\''" : std::string(1, uint8_t(c) < 0x20 ? '?' : c);
+  return word + "'";
+}
+
 } // namespace ovnitrace

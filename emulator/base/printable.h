@@ -12,4 +12,7 @@ namespace ovnitrace {
 /// such byte becomes '?', and a tab becomes a blank.
 std::string printable_line(std::string_view text);
 
+/// Returns a word as a shell takes it, quoted if need be. Control characters become '?'.
+std::string shell_word(std::string_view text);
+
 } // namespace ovnitrace

@@ -2,13 +2,13 @@
 #include "emulator/cli/cut_options.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/printable.h"
 #include "emulator/cli/shared_options.h"
 #include "emulator/cli/trace_inputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 namespace ovnitrace {
 
@@ -46,18 +46,6 @@ uint64_t place(const TraceTime &time, const char *option, const std::string &pat
                      " does not say when it was recorded: give a time from its start, as 1.5s");
   return since_start(time, option,
                      {int64_t(catalog->begin) + to_wall, int64_t(catalog->end) + to_wall});
-}
-
-/// Returns a word as a shell takes it.
-std::string shell_word(const std::string &text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-";
-  if (!text.empty() && text.find_first_not_of(plain) == text.npos)
-    return text;
-  std::string word = "'";
-  for (const char letter : text)
-    word += letter == '\'' ? "'\\''" : std::string(1, letter);
-  return word + "'";
 }
 
 } // namespace

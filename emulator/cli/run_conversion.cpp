@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
+#include "emulator/base/printable.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/warnings.h"
 #include "emulator/format/event_names.h"
@@ -47,15 +48,15 @@ std::string conversion_command(const std::string &flags, const std::vector<Trace
                                const ConvertOptions &options) {
   std::string command = "ovnitrace convert" + flags;
   for (const std::string &file : options.model_files)
-    command += " --model " + file;
+    command += " --model " + shell_word(file);
   for (const std::string &name : options.cut.comms)
-    command += " --comm '" + name + "'";
+    command += " --comm " + shell_word(name);
   if (options.gzip)
     command += " --gzip";
   if (inputs.front().path != options.directory)
-    command += " -o " + options.directory;
+    command += " -o " + shell_word(options.directory);
   for (const TraceInput &input : inputs)
-    command += " " + input.path;
+    command += " " + shell_word(input.path);
   return command;
 }
 

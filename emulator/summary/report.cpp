@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
@@ -22,23 +21,10 @@ namespace {
 
 constexpr size_t kKeyColumns = 10; ///< of what stands before a value
 
-/// Returns a command line, quoted for a shell.
-std::string command_line(const std::vector<std::string> &arguments) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-      "_-+=./:,@%^";
+std::string command_line(const std::vector<std::string> &words) {
   std::string line;
-  for (const std::string &argument : arguments) {
-    line += line.empty() ? "" : " ";
-    if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) {
-      line += argument;
-      continue;
-    }
-    line += '\'';
-    for (char c : argument)
-      line += c == '\'' ? "'\\''" : uint8_t(c) < 0x20 ? "?" : std::string(1, c);
-    line += '\'';
-  }
+  for (const std::string &word : words)
+    line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
 }
 

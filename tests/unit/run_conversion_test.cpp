@@ -117,5 +117,16 @@ TEST(Conversion, TakesEveryEventOfFTrace) {
   EXPECT_GT(events, 50u);
 }
 
+TEST(ConversionCommand, CanBePastedIntoAShell) {
+  ConvertOptions options;
+  options.directory = "out 1";
+  options.cut.comms = {"worker", "it's*"};
+  options.model_files = {"my model"};
+  EXPECT_EQ(
+      conversion_command(" --lint", {{"run$1"}}, options),
+      "ovnitrace convert --lint --model 'my model' --comm worker --comm 'it'\\''s*' -o 'out 1' "
+      "'run$1'");
+}
+
 } // namespace
 } // namespace ovnitrace::test
