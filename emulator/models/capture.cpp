@@ -56,22 +56,11 @@ void born(ModelContext &ctx, uint32_t thread) {
   process_of(ctx, thread).push_back(thread);
 }
 
-void set_program(ModelContext &ctx, uint32_t thread, int64_t value) {
-  for (const uint32_t one : process_of(ctx, thread))
+/// Shows which function the process called last. After an execve, the new program has called
+/// neither yet.
+template <int64_t value> void set_program(ModelContext &ctx, const Event &event) {
+  for (const uint32_t one : process_of(ctx, event.thread))
     ctx.set(kProgram, one, value);
-}
-
-void enabled(ModelContext &ctx, const Event &event) {
-  set_program(ctx, event.thread, kEnabled);
-}
-
-void disabled(ModelContext &ctx, const Event &event) {
-  set_program(ctx, event.thread, kDisabled);
-}
-
-/// Handles an execve: the new program has called neither function yet.
-void executed(ModelContext &ctx, const Event &event) {
-  set_program(ctx, event.thread, 0);
 }
 
 /// Handles a new process, which may have the pid of an older one and has called neither function
@@ -79,7 +68,7 @@ void executed(ModelContext &ctx, const Event &event) {
 void created(ModelContext &ctx, const Event &event) {
   const ThreadInfo &thread = ctx.system.catalog().threads[event.thread];
   if (thread.tid == thread.pid)
-    set_program(ctx, event.thread, 0);
+    set_program<0>(ctx, event);
 }
 
 /// Shows a mark on every row of its host.
@@ -153,9 +142,9 @@ Model capture_model() {
           {FTrace_EXT_snapshot, snapshot,
            "from here on, a pop without a push is accepted: the push may be older than the "
            "capture"},
-          {FTrace_EXT_enable, enabled, "1 on the threads of the process"},
-          {FTrace_EXT_disable, disabled, "2 on the threads of the process"},
-          {FTrace_EXT_exec, executed, "0 on the threads of the process"},
+          {FTrace_EXT_enable, set_program<kEnabled>, "1 on the threads of the process"},
+          {FTrace_EXT_disable, set_program<kDisabled>, "2 on the threads of the process"},
+          {FTrace_EXT_exec, set_program<0>, "0 on the threads of the process"},
           {FTrace_EVT_task_create, created, "0 on the threads of a new process"},
       },
       start,

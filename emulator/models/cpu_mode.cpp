@@ -14,24 +14,9 @@ namespace {
 enum : uint32_t { kMode, kInterruptsOff, kFilter, kPointer, kPointerPar1 };
 constexpr int64_t kReal = 1, kProtected = 2;
 
-void to_real(ModelContext &ctx, const Event &event) {
+template <uint32_t channel, int64_t value> void becomes(ModelContext &ctx, const Event &event) {
   if (event.cpu != kNone)
-    ctx.set(kMode, event.cpu, kReal);
-}
-
-void to_protected(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.set(kMode, event.cpu, kProtected);
-}
-
-void cli(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.set(kInterruptsOff, event.cpu, 1);
-}
-
-void sti(ModelContext &ctx, const Event &event) {
-  if (event.cpu != kNone)
-    ctx.set(kInterruptsOff, event.cpu, 0);
+    ctx.set(channel, event.cpu, value);
 }
 
 /// Handles (status, -): with status 1 "all the events belonging to that family are not logged". The
@@ -60,10 +45,10 @@ std::vector<ValueLabel> one_family() {
 
 std::vector<EventDef> events() {
   std::vector<EventDef> all = {
-      {FTrace_EVT_to_real_mode, to_real, "mode 1", false},
-      {FTrace_EVT_to_protected_mode, to_protected, "mode 2", false},
-      {FTrace_EVT_CLI, cli, "interrupts off 1", false},
-      {FTrace_EVT_STI, sti, "interrupts off 0", false},
+      {FTrace_EVT_to_real_mode, becomes<kMode, kReal>, "mode 1", false},
+      {FTrace_EVT_to_protected_mode, becomes<kMode, kProtected>, "mode 2", false},
+      {FTrace_EVT_CLI, becomes<kInterruptsOff, 1>, "interrupts off 1", false},
+      {FTrace_EVT_STI, becomes<kInterruptsOff, 0>, "interrupts off 0", false},
       {FTrace_EVT_data_pointer, data_pointer, "punctual: parameter 2, and parameter 1 + 1", false},
   };
   for (const FamilyInfo &family : kManualFamilies)

@@ -35,16 +35,12 @@ void born(ModelContext &ctx, uint32_t) {
   ctx.own<std::vector<Cycles>>().emplace_back();
 }
 
-std::string who(const ModelContext &ctx, const Event &event) {
-  return thread_name(ctx.system.catalog(), event.thread);
-}
-
 void begin(ModelContext &ctx, const Event &event) {
   Cycles &of = cycles(ctx, event.thread);
   if (of.under_way)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} starts a cycle, but cycle {} has not ended", who(ctx, event),
-                         of.count);
+      return fmt::format("{} starts a cycle, but cycle {} has not ended",
+                         thread_name(ctx.system.catalog(), event.thread), of.count);
     });
   of = {of.count + 1, event.time, true, true};
   ctx.set(kCycle, event.thread, of.count);
@@ -57,8 +53,8 @@ void end(ModelContext &ctx, const Event &event) {
     ctx.punctual(kResponse, event.thread, int64_t(std::max<uint64_t>(event.time - of.since, 1)));
   else if (of.known)
     ctx.faults.add(event, [&] {
-      return fmt::format("{} ends a cycle after cycle {}, but none has begun", who(ctx, event),
-                         of.count);
+      return fmt::format("{} ends a cycle after cycle {}, but none has begun",
+                         thread_name(ctx.system.catalog(), event.thread), of.count);
     });
   else if (!of.count)
     of.count = 1;

@@ -10,10 +10,6 @@ namespace ovnitrace::ovni_model_parts {
 
 namespace {
 
-std::string who(const ModelContext &ctx, uint32_t thread) {
-  return thread_name(ctx.system.catalog(), thread);
-}
-
 /// Clears other threads on a CPU: only one runs there, so nothing is known about another that
 /// should.
 void evict_others(ModelContext &ctx, const Event &event, uint32_t cpu) {
@@ -57,7 +53,7 @@ void dispatch(ModelContext &ctx, const Event &event) {
 }
 
 /// Notes that a thread that leaves a CPU was running on it, even if it was Unknown.
-void leave_cpu(ModelContext &ctx, const Event &event, ThreadAction action) {
+template <ThreadAction action> void leave_cpu(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   bool ran_here = thread.state == ThreadState::Running && thread.cpu == event.cpu;
   if (!ran_here && thread.state != ThreadState::Unknown)
@@ -66,18 +62,8 @@ void leave_cpu(ModelContext &ctx, const Event &event, ThreadAction action) {
                          cpu_name(ctx.system, event.cpu), name(action), name(thread.state),
                          cpu_name(ctx.system, thread.cpu));
     });
-  ThreadState after = kStateAfter[size_t(action)];
+  constexpr ThreadState after = kStateAfter[size_t(action)];
   put(ctx, event.thread, after, after == ThreadState::Dead ? kNone : event.cpu);
-}
-
-void epilogue(ModelContext &ctx, const Event &event) {
-  leave_cpu(ctx, event, ThreadAction::cool);
-}
-void sleep(ModelContext &ctx, const Event &event) {
-  leave_cpu(ctx, event, ThreadAction::pause);
-}
-void end(ModelContext &ctx, const Event &event) {
-  leave_cpu(ctx, event, ThreadAction::end);
 }
 
 /// Handles a wakeup. If the thread never left its CPU, or is already woken, this is not a
@@ -209,9 +195,12 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EVT_task_create, nullptr, "the thread is born; it stays Unknown"},
       {FTrace_EVT_task_dispatch, dispatch,
        "gets the CPU: Unknown, Paused, Warming or Cooling to Running"},
-      {FTrace_EVT_task_epilogue, epilogue, "loses the CPU while runnable: Running to Cooling"},
-      {FTrace_EVT_task_sleep, sleep, "leaves the CPU blocked: Running to Paused"},
-      {FTrace_EVT_task_end, end, "leaves the CPU for ever: Running to Dead"},
+      {FTrace_EVT_task_epilogue, leave_cpu<ThreadAction::cool>,
+       "loses the CPU while runnable: Running to Cooling"},
+      {FTrace_EVT_task_sleep, leave_cpu<ThreadAction::pause>,
+       "leaves the CPU blocked: Running to Paused"},
+      {FTrace_EVT_task_end, leave_cpu<ThreadAction::end>,
+       "leaves the CPU for ever: Running to Dead"},
       {FTrace_EVT_task_activate, activate,
        "is woken: Paused or Unknown to Warming; in any other state no transition"},
       {FTrace_EXT_migrate, migrate, "is put on another CPU; same state"},

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct OvniState {
   std::vector<Freed> freed;                                   ///< by CPU; of ovni streams only
   std::map<std::pair<uint32_t, uint32_t>, int64_t> processes; ///< numbers, by host and pid
 };
+
+inline std::string who(const ModelContext &ctx, uint32_t thread) {
+  return thread_name(ctx.system.catalog(), thread);
+}
 
 /// Puts a thread into a state and on a CPU, and sets the channels of both. While events are being
 /// lost, a thread that is not Running on a CPU without losses may have been woken or run unseen. It

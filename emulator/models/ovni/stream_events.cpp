@@ -13,10 +13,6 @@ namespace ovnitrace::ovni_model_parts {
 
 namespace {
 
-std::string who(const ModelContext &ctx, uint32_t thread) {
-  return thread_name(ctx.system.catalog(), thread);
-}
-
 /// Calls put() and checks physical CPUs: at most one thread runs on each. ovni does not order
 /// events of one time in two streams, so a CPU can be handed over only at a later time.
 void place(ModelContext &ctx, const Event &event, uint32_t thread, ThreadState state,
