@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace ovnitrace {
 
@@ -20,36 +21,35 @@ using Json = nlohmann::ordered_json;
 constexpr const char *kPatterns[] = {"none", "hatched", "vertical", "horizontal", "dots"};
 constexpr const char *kWaitsFor[] = {"nothing", "cpu", "other"};
 
-Json states() {
+/// Returns what `of`, a function or a member, makes of each element.
+template <class Range, class Of> Json list(const Range &range, Of of) {
   Json all = Json::array();
-  for (const StateInfo &state : kStateTable)
-    all.push_back({{"name", state.name},
-                   {"label", state.label},
-                   {"term", state.term},
-                   {"meaning", state.meaning},
-                   {"color", css(state.color)},
-                   {"pattern", kPatterns[size_t(state.pattern)]},
-                   {"waits", kWaitsFor[size_t(state.waits)]},
-                   {"stacked", state.stacked}});
+  for (const auto &one : range)
+    all.push_back(std::invoke(of, one));
   return all;
 }
 
-Json state_order() {
-  Json all = Json::array();
-  for (const ShownState state : kStateOrder)
-    all.push_back(int(state));
-  return all;
+Json states() {
+  return list(kStateTable, [](const StateInfo &state) {
+    return Json{{"name", state.name},
+                {"label", state.label},
+                {"term", state.term},
+                {"meaning", state.meaning},
+                {"color", css(state.color)},
+                {"pattern", kPatterns[size_t(state.pattern)]},
+                {"waits", kWaitsFor[size_t(state.waits)]},
+                {"stacked", state.stacked}};
+  });
 }
 
 /// Returns the columns of the counters of a thread: their names are those of `info --json`.
 Json counters() {
-  Json all = Json::array();
-  for (const CounterInfo &counter : kCounters)
-    all.push_back({{"name", counter.name},
-                   {"meaning", counter.meaning},
-                   {"is_switch", counter.is_switch},
-                   {"if_any", counter.if_any}});
-  return all;
+  return list(kCounters, [](const CounterInfo &counter) {
+    return Json{{"name", counter.name},
+                {"meaning", counter.meaning},
+                {"is_switch", counter.is_switch},
+                {"if_any", counter.if_any}};
+  });
 }
 
 /// Returns the words or labels of values, by value.
@@ -85,32 +85,21 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
 
 /// Returns the threads of pairs in the summary, by index: a tid may be that of several threads.
 Json pairs(const std::vector<PairCount> &pairs) {
-  Json all = Json::array();
-  for (const PairCount &pair : pairs)
-    all.push_back({{"thread", pair.thread}, {"by", pair.peer == kNone ? Json() : Json(pair.peer)}});
-  return all;
+  return list(pairs, [](const PairCount &pair) {
+    return Json{{"thread", pair.thread}, {"by", pair.peer == kNone ? Json() : Json(pair.peer)}};
+  });
 }
 
 Json cpus(const Catalog &catalog) {
-  Json all = Json::array();
-  for (const CpuInfo &cpu : catalog.cpus)
-    all.push_back({{"index", cpu.index}, {"node", cpu.host}});
-  return all;
-}
-
-/// Returns the names of the chains of --control, by host and by their numbers in regions.
-Json chains(const Catalog &catalog) {
-  Json all = Json::array();
-  for (const HostInfo &host : catalog.hosts)
-    all.push_back(host.chains);
-  return all;
+  return list(catalog.cpus, [](const CpuInfo &cpu) {
+    return Json{{"index", cpu.index}, {"node", cpu.host}};
+  });
 }
 
 Json untraced(const PackedTrace &trace) {
-  Json all = Json::array();
-  for (const PeerNumbers::Untraced &peer : trace.untraced)
-    all.push_back({{"tid", peer.tid}, {"name", peer.name}});
-  return all;
+  return list(trace.untraced, [](const PeerNumbers::Untraced &peer) {
+    return Json{{"tid", peer.tid}, {"name", peer.name}};
+  });
 }
 
 /// Returns the marks of `ovnitrace ctl mark` that are in the shown time, by time.
@@ -125,10 +114,9 @@ Json marks(const ReportInput &input) {
     return a->time_ns < b->time_ns;
   });
   shown.resize(std::min(shown.size(), kMost));
-  Json all = Json::array();
-  for (const CaptureMark *mark : shown)
-    all.push_back({{"time", mark->time_ns - input.catalog.begin}, {"text", mark->text}});
-  return all;
+  return list(shown, [&](const CaptureMark *mark) {
+    return Json{{"time", mark->time_ns - input.catalog.begin}, {"text", mark->text}};
+  });
 }
 
 Json latency(const Summary &summary) {
@@ -141,13 +129,6 @@ Json latency(const Summary &summary) {
           {"max", all.max()}};
 }
 
-Json series() {
-  Json all = Json::array();
-  for (Color color : palette::kSeries)
-    all.push_back(css(color));
-  return all;
-}
-
 } // namespace
 
 Json page_header(const ReportInput &input, const PackedTrace &trace) {
@@ -155,7 +136,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
   return {{"from", summary.from - input.catalog.begin},
           {"to", summary.to - input.catalog.begin},
           {"states", states()},
-          {"state_order", state_order()},
+          {"state_order", list(kStateOrder, [](ShownState state) { return int(state); })},
           {"counters", counters()},
           {"reasons", words(kReasonNames, &ValueName::label)},
           {"reason_names", words(kReasonNames, &ValueName::name)},
@@ -164,7 +145,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"places_left_out", trace.places_left_out},
           {"contexts", words(kWakerContextNames, &ValueName::label)},
           {"context_names", words(kWakerContextNames, &ValueName::name)},
-          {"series", series()},
+          {"series", list(palette::kSeries, css)},
           {"alarm", css(palette::kAlarm)},
           {"threads", threads(input, trace)},
           {"preemptions", pairs(summary.preemptions)},
@@ -172,7 +153,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"cpus", cpus(input.catalog)},
           {"cpu_count", cpu_count(input.info, input.catalog)},
           {"untraced", untraced(trace)},
-          {"chains", chains(input.catalog)},
+          {"chains", list(input.catalog.hosts, &HostInfo::chains)},
           {"marks", marks(input)},
           {"latency", latency(summary)},
           {"slices", trace.slices},
