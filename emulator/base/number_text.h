@@ -13,28 +13,12 @@ namespace ovnitrace {
 inline constexpr uint32_t kMaxDigits = 20; ///< most bytes of a number, with its sign
 
 namespace detail {
-inline constexpr std::array<uint64_t, 20> kPowersOfTen = {
-    0ull, // so that 0 has one digit
-    10ull,
-    100ull,
-    1000ull,
-    10000ull,
-    100000ull,
-    1000000ull,
-    10000000ull,
-    100000000ull,
-    1000000000ull,
-    10000000000ull,
-    100000000000ull,
-    1000000000000ull,
-    10000000000000ull,
-    100000000000000ull,
-    1000000000000000ull,
-    10000000000000000ull,
-    100000000000000000ull,
-    1000000000000000000ull,
-    10000000000000000000ull,
-};
+inline constexpr std::array<uint64_t, 20> kPowersOfTen = [] {
+  std::array<uint64_t, 20> powers = {}; // the first stays 0, so that 0 has one digit
+  for (uint64_t n = 1, power = 10; n < powers.size(); n++, power *= 10)
+    powers[n] = power;
+  return powers;
+}();
 } // namespace detail
 
 /// Returns the number of decimal digits of `value`; 0 has one.
