@@ -5,7 +5,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/cli/time_option.h"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
 #include <charconv>
@@ -69,12 +69,8 @@ int64_t on_day(uint64_t ns, int64_t begin, int days) {
 }
 
 std::string clock_text(int64_t wall) {
-  const time_t seconds = time_t(wall / kNs);
-  tm local{};
-  char text[64] = "";
-  if (localtime_r(&seconds, &local))
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-  return fmt::format("{}.{:03}", text, wall % kNs / 1'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03}", fmt::localtime(time_t(wall / kNs)),
+                     wall % kNs / 1'000'000);
 }
 
 /// Returns the time of the first mark with this text.

@@ -3,9 +3,10 @@
 
 #include "emulator/base/error.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <unistd.h>
 
 namespace ovnitrace {
@@ -64,12 +65,7 @@ void check_objects(const PrvHeader &header) {
 }
 
 std::string date_text(int64_t date) {
-  const time_t seconds = date;
-  struct tm parts {};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  strftime(text, sizeof text, "#Paraver (%d/%m/%y at %H:%M):", &parts);
-  return text;
+  return fmt::format("#Paraver ({:%d/%m/%y at %H:%M}):", fmt::gmtime(time_t(date)));
 }
 
 /// Returns the header. Its size does not depend on the length of the trace.

@@ -8,11 +8,10 @@
 #include "emulator/summary/names.h"
 #include "emulator/summary/table_parts.h"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <utility>
 
 namespace ovnitrace {
@@ -35,12 +34,7 @@ std::string wall_time(const ReportInput &input) {
   // No overflow: both are halved, and half a second more or less shows in no date.
   const time_t seconds =
       time_t((int64_t(input.catalog.begin / 2) + input.info.to_wall_ns / 2) / (kNsPerSecond / 2));
-  tm local;
-  char text[64];
-  if (!localtime_r(&seconds, &local) ||
-      !strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &local))
-    return "";
-  return std::string(text) + ", ";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S %z}, ", fmt::localtime(seconds));
 }
 
 size_t threads_of(const ReportInput &input) {

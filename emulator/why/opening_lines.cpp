@@ -5,10 +5,9 @@
 #include "emulator/summary/names.h"
 #include "emulator/why/wait_lines.h"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <utility>
 #include <vector>
@@ -21,15 +20,12 @@ using Sums = std::vector<std::pair<std::string, uint64_t>>;
 
 /// Returns "At 14:03:07.512, ", by the local clock; empty if the trace does not say when it was.
 std::string time_of_hit(const TraceInfo &info, uint64_t time) {
+  if (info.to_wall_ns <= 0)
+    return "";
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   const int64_t wall = int64_t(time) + info.to_wall_ns;
-  const time_t seconds = time_t(wall / kNsPerSecond);
-  tm local{};
-  char text[16] = "";
-  if (info.to_wall_ns <= 0 || !localtime_r(&seconds, &local) ||
-      !strftime(text, sizeof text, "%H:%M:%S", &local))
-    return "";
-  return fmt::format("At {}.{:03}, ", text, wall % kNsPerSecond / 1'000'000);
+  return fmt::format("At {:%H:%M:%S}.{:03}, ", fmt::localtime(time_t(wall / kNsPerSecond)),
+                     wall % kNsPerSecond / 1'000'000);
 }
 
 /// Sums up known holders by name, most time first.
