@@ -8,6 +8,7 @@
 #include "emulator/core/replay.h"
 #include "emulator/models/json_model.h"
 #include "emulator/models/registry.h"
+#include "emulator/output/atomic_file.h"
 
 #include <algorithm>
 #include <optional>
@@ -176,8 +177,8 @@ private:
     Pcf pcf = make_pcf(replay_.system(), kind);
     if (path_ && kind == TraceKind::thread)
       path_->add_to(pcf);
-    write_pcf(directory_.file(name + ".pcf"), pcf);
-    write_row(directory_.file(name + ".row"), layout.names);
+    write_text_file(directory_.file(name + ".pcf"), pcf_text(pcf));
+    write_text_file(directory_.file(name + ".row"), row_text(layout.names));
     return pcf;
   }
 

@@ -2,7 +2,6 @@
 #include "emulator/prv/pcf.h"
 
 #include "emulator/format/state_table.h"
-#include "emulator/output/atomic_file.h"
 #include "emulator/prv/label.h"
 
 namespace ovnitrace {
@@ -74,10 +73,6 @@ std::string pcf_text(const Pcf &pcf) {
   for (const PcfType &type : pcf.types)
     put_type(text, type);
   return text;
-}
-
-void write_pcf(const OutputPlace &place, const Pcf &pcf) {
-  write_text_file(place, pcf_text(pcf));
 }
 
 } // namespace ovnitrace

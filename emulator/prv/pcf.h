@@ -3,7 +3,6 @@
 #pragma once
 
 #include "emulator/base/palette.h"
-#include "emulator/output/output_place.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,8 +31,5 @@ struct Pcf {
 
 /// Returns the text of the .pcf. Labels become single lines; an empty one becomes its number.
 std::string pcf_text(const Pcf &pcf);
-
-/// Writes it to `path` ("thread.pcf" for "thread.prv"). Throws Error.
-void write_pcf(const OutputPlace &place, const Pcf &pcf);
 
 } // namespace ovnitrace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/row.h"
 
-#include "emulator/output/atomic_file.h"
 #include "emulator/prv/label.h"
 
 namespace ovnitrace {
@@ -28,10 +27,6 @@ std::string row_text(const RowNames &names) {
     text += "\n";
   }
   return text;
-}
-
-void write_row(const OutputPlace &place, const RowNames &names) {
-  write_text_file(place, row_text(names));
 }
 
 } // namespace ovnitrace

@@ -2,8 +2,6 @@
 // Makes the .row beside a .prv: the names of the rows.
 #pragma once
 
-#include "emulator/output/output_place.h"
-
 #include <string>
 #include <vector>
 
@@ -16,8 +14,5 @@ struct RowNames {
 
 /// Returns the text of the .row. Names become single lines; an empty one becomes "LEVEL n".
 std::string row_text(const RowNames &names);
-
-/// Writes it to `path` ("thread.row" for "thread.prv"). Throws Error.
-void write_row(const OutputPlace &place, const RowNames &names);
 
 } // namespace ovnitrace

@@ -2,8 +2,6 @@
 #include "emulator/prv/pcf.h"
 
 #include "emulator/prv/label.h"
-#include "tests/unit/support/files.h"
-#include "tests/unit/support/temp_dir.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -111,13 +109,6 @@ TEST(Pcf, HostileLabelsStayOneLabelOfOneLine) {
   EXPECT_EQ(sections[4].second, (std::vector<std::string>{"0    1    ??EVENT_TYPE??", "VALUES",
                                                           "-3    -3", "7    ?", "8    VALUES"}));
   EXPECT_EQ(sections[5].second, (std::vector<std::string>{"0    2    Type 2"}));
-}
-
-TEST(Pcf, IsWrittenAsItsText) {
-  test::TempDir dir;
-  Pcf pcf{{{4, "Thread state", {}}}};
-  write_pcf(dir / "t.pcf", pcf);
-  EXPECT_EQ(test::text_of(dir / "t.pcf"), pcf_text(pcf));
 }
 
 } // namespace

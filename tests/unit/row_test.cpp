@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/prv/row.h"
 
-#include "tests/unit/support/files.h"
-#include "tests/unit/support/temp_dir.h"
-
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
@@ -46,13 +43,6 @@ TEST(Row, CountsAreExactForHostileNames) {
   EXPECT_EQ(levels["TASK"], (std::vector<std::string>{"TASK 1", "?", "LEVEL THREAD SIZE 5"}));
   EXPECT_EQ(levels["THREAD"],
             (std::vector<std::string>{"a?b", "????", "THREAD 3", "# no comment"}));
-}
-
-TEST(Row, IsWrittenAsItsText) {
-  test::TempDir dir;
-  RowNames names{{}, {}, {}, {"one"}};
-  write_row(dir / "t.row", names);
-  EXPECT_EQ(test::text_of(dir / "t.row"), row_text(names));
 }
 
 } // namespace
