@@ -87,20 +87,11 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .thread = slice.thread,
                           .cpu = slice.cpu,
                           .waker = slice.waker,
-                          .next = {},
-                          .since = 0,
-                          .on_cpu_since = 0,
-                          .device = kNone,
                           .call = slice.call,
-                          .interrupt = kNoInterrupt,
                           .state = slice.state,
                           .reason = slice.reason,
                           .context = slice.context,
-                          .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call)),
-                          .woken = false,
-                          .worker = false,
-                          .spins = false,
-                          .moved = false};
+                          .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call))};
   if (const auto moved = moved_.find(slice.thread); moved != moved_.end()) {
     record.cpu = moved->second.cpu;
     record.on_cpu_since = moved->second.time;
@@ -227,9 +218,7 @@ void HistoryRecorder::end_left(uint32_t cpu, uint64_t time) {
   HistoryRecord gap = {};
   gap.start = left_[cpu].since;
   gap.end = time;
-  gap.thread = kNone;
   gap.cpu = cpu;
-  gap.device = kNone;
   gap.next = left_[cpu].next;
   slices_.append(gap);
   left_[cpu].is = false;

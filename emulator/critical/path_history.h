@@ -17,29 +17,31 @@ namespace ovnitrace {
 /// A slice, reduced to what a path needs. Without a thread: a time in which no thread of the trace
 /// is known to have run on a CPU.
 struct HistoryRecord {
-  uint64_t start, end; ///< ns on the clock of the trace
+  uint64_t start = 0, end = 0; ///< ns on the clock of the trace
   /// `cpu` of a wait: where it ended; of a move: where the thread waited before.
-  uint32_t thread, cpu;
-  Peer waker; ///< of a blocked slice: who ended it; of a Warming one: who started it
+  uint32_t thread = kNone, cpu = 0;
+  Peer waker = {}; ///< of a blocked slice: who ended it; of a Warming one: who started it
   /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
   /// kernel worker woke: who queued the work item; tid 0 means an interrupt.
-  Peer next;
+  Peer next = {};
   /// ns: when the work item was queued, 0 not known; of a spinning thread: since when it spins.
-  uint64_t since;
-  uint64_t on_cpu_since; ///< of a wait or a move: since when the thread waited on `cpu`; 0: always
-  uint32_t device;       ///< block device that ended a blocked slice (dev_t), kNone: none is known
-  uint16_t call, interrupt;
-  ThreadState state;
-  uint8_t reason, context; ///< as in Slice; context: of the wakeup
-  bool sleeps;             ///< blocked in a call that only waits for a time
-  bool woken;  ///< a wakeup ended it: a block, or the time before a new thread's first wakeup
-  bool worker; ///< a kernel worker made that wakeup
+  uint64_t since = 0;
+  /// ns, of a wait or a move: since when the thread waited on `cpu`; 0: always
+  uint64_t on_cpu_since = 0;
+  uint32_t device = kNone; ///< that ended a blocked slice (dev_t); kNone: none is known
+  uint16_t call = 0, interrupt = kNoInterrupt;
+  ThreadState state = {};
+  uint8_t reason = 0, context = 0; ///< as in Slice; context: of the wakeup
+  bool sleeps = false;             ///< blocked in a call that only waits for a time
+  /// A wakeup ended it: a block, or the time before a new thread's first wakeup.
+  bool woken = false;
+  bool worker = false; ///< a kernel worker made that wakeup
   /// The end of a spin, which started at `since`: a run that ends with a yield, or the wait after
   /// it.
-  bool spins;
+  bool spins = false;
   /// No slice: a waiting thread was put into the run queue of another CPU. `start` and `end` are
   /// the time of that.
-  bool moved;
+  bool moved = false;
 };
 
 /// Writes down all slices, in the order of their ends.

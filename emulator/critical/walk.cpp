@@ -62,10 +62,7 @@ bool goes_on(const PathSegment &later, const PathSegment &earlier) {
 Walk::Walk(DiskList<HistoryRecord> &history, const Catalog &catalog,
            DiskList<PathSegment> &segments, size_t number, size_t walks)
     : group_(catalog), history_(history), left_(history.count()), at_(catalog.threads.size()),
-      segments_(segments), number_(double(number)), walks_(double(walks)) {
-  for (HistoryRecord &none : at_)
-    none.thread = kNone;
-}
+      segments_(segments), number_(double(number)), walks_(double(walks)) {}
 
 /// Reads the next slice, going back.
 void Walk::take() {
