@@ -68,15 +68,9 @@ void EventTracks::instant(Track track, uint64_t time, std::string_view name, Not
 }
 
 void EventTracks::slice(Track track, uint64_t start, uint64_t end, std::string_view name,
-                        Notes notes) {
-  begin(track, start, name, notes);
-  this->end(track, end);
-}
-
-void EventTracks::slice_at(Track track, uint64_t start, uint64_t end, std::string_view name,
-                           uint64_t callstack) {
+                        Notes notes, uint64_t callstack) {
   count_++;
-  put(track, start, kBegin, name, {}, callstack);
+  put(track, start, kBegin, name, notes, callstack);
   this->end(track, end);
 }
 

@@ -63,10 +63,9 @@ public:
   void end(Track track, uint64_t time);
   void instant(Track track, uint64_t time, std::string_view name, Notes notes = {});
   /// Writes a slice: begin() and end() in one call.
-  void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {});
-  /// Does the same with the stack at its start. `callstack`: as Callstacks::write() returns it.
-  void slice_at(Track track, uint64_t start, uint64_t end, std::string_view name,
-                uint64_t callstack);
+  /// `callstack`: at its start, as Callstacks::write() returns it; 0: none.
+  void slice(Track track, uint64_t start, uint64_t end, std::string_view name, Notes notes = {},
+             uint64_t callstack = 0);
   /// Sets the value of a counter from `time` on.
   void counter(Track track, uint64_t time, int64_t value);
   uint64_t count() const { return count_; } ///< of slices, instants and values

@@ -153,8 +153,8 @@ private:
       return;
     const std::string_view call = call_name(catalog_, slice.thread, slice.call);
     if (const uint64_t callstack = callstacks_->write(slice.stack))
-      tracks_.slice_at({TrackKind::blocked, slice.thread}, slice.start, slice.end,
-                       call.empty() ? "blocked" : call, callstack);
+      tracks_.slice({TrackKind::blocked, slice.thread}, slice.start, slice.end,
+                    call.empty() ? "blocked" : call, {}, callstack);
   }
   /// Returns "read: t_read < main", the innermost function first; "read" without a stack.
   std::string blocked_in(const Slice &slice) const {
