@@ -3,7 +3,7 @@
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
 #include "emulator/summary/report.h"
-#include "emulator/summary/table.h"
+#include "emulator/summary/table_parts.h"
 
 #include <fmt/format.h>
 
@@ -13,30 +13,28 @@ namespace ovnitrace {
 
 namespace {
 
-class Totals {
+class Totals : private TableParts {
 public:
   Totals(const ReportInput &input, const ReportOptions &options)
-      : input_(input), threads_(sorted_threads(input.summary, "running")), top_(options.top),
-        columns_(options.columns) {
+      : TableParts(input, options), threads_(sorted_threads(input.summary, "running")) {
     for (const uint32_t t : threads_)
-      sum_.add(input.summary.threads[t]);
+      sum_.add(summary_.threads[t]);
   }
 
   std::string text() {
     put_head();
-    text_.insert(0, answer_text(input_.answer, columns_));
+    text_.insert(0, answer_text(input_.answer, options_.columns));
     put_states();
     put_counts();
     put_latency();
-    const Summary &summary = input_.summary;
-    if (summary.lost || summary.lost_more)
-      put(lost_text(summary.lost, summary.lost_more, human_count(summary.lost)), "events lost");
-    text_ += '\n' + thread_table().text(columns_);
+    if (summary_.lost || summary_.lost_more)
+      put(lost_text(summary_.lost, summary_.lost_more, human_count(summary_.lost)), "events lost");
+    text_ += '\n' + thread_table().text(options_.columns);
     return std::move(text_);
   }
 
 private:
-  uint64_t length() const { return input_.summary.to - input_.summary.from; }
+  uint64_t length() const { return summary_.to - summary_.from; }
 
   void put(const std::string &value, const std::string &what, const std::string &more = "") {
     text_ += fmt::format("{:>16}  {:<19}  {}", value, what, more);
@@ -45,22 +43,22 @@ private:
   }
 
   void put_head() {
-    const size_t processes = count_processes(input_.catalog, input_.summary.shown);
+    const size_t processes = count_processes(catalog_, summary_.shown);
     text_ = fmt::format(
         "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
         human_count(processes, "process", "processes"),
-        human_count(cpu_count(input_.info, input_.catalog), "CPU", "CPUs"),
-        human_duration(length()), input_.info.ended.empty() ? "" : "; " + input_.info.ended);
+        human_count(cpu_count(input_.info, catalog_), "CPU", "CPUs"), human_duration(length()),
+        input_.info.ended.empty() ? "" : "; " + input_.info.ended);
     if (sum_.outside)
       text_.insert(text_.size() - 1, fmt::format("Of that, {} are in the regions of --control.\n",
-                                                 human_duration(input_.summary.recorded)));
+                                                 human_duration(summary_.recorded)));
   }
 
   void put_states() {
     const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
       put(human_duration(sum_.reported(state)), what, more);
     };
-    const uint64_t all = input_.summary.recorded * cpu_count(input_.info, input_.catalog);
+    const uint64_t all = summary_.recorded * cpu_count(input_.info, catalog_);
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
     put_state(ThreadState::Cooling, "preempted (cooling)",
               "or yielded or throttled, waits for a CPU");
@@ -95,43 +93,31 @@ private:
     put(human_duration(latency.percentile(99)), "p99");
     const auto longest =
         std::max_element(threads_.begin(), threads_.end(), [&](uint32_t a, uint32_t b) {
-          return input_.summary.threads[a].latency.max() < input_.summary.threads[b].latency.max();
+          return summary_.threads[a].latency.max() < summary_.threads[b].latency.max();
         });
-    put(human_duration(latency.max()), "max", thread_label(input_.catalog.threads[*longest]));
+    put(human_duration(latency.max()), "max", thread_label(catalog_.threads[*longest]));
   }
 
   Table thread_table() const {
     Table table({"THREAD", state_head(ThreadState::Running), state_head(ThreadState::Cooling),
                  state_head(ThreadState::Warming), "SWIT-\nCHES", "PRE-\nEMPTED", "MIGRA-\nTIONS",
                  "p99", "MAX"});
-    const auto add = [&](std::string name, const ThreadSummary &of) {
+    put_lines(thread_lines(), [&](const Line &line) {
+      const ThreadSummary &of = line.sum;
       const auto time = [&](ThreadState state) { return human_duration(of.reported(state)); };
       const auto latency = [&](uint64_t ns) {
         return of.latency.count() ? human_duration(ns) : "-";
       };
-      table.add({std::move(name), time(ThreadState::Running), time(ThreadState::Cooling),
+      table.add({line.name, time(ThreadState::Running), time(ThreadState::Cooling),
                  time(ThreadState::Warming), human_count(of.switches()), human_count(of.preempted),
                  human_count(of.migrations), latency(of.latency.percentile(99)),
                  latency(of.latency.max())});
-    };
-    ThreadSummary rest;
-    for (size_t n = 0; n < threads_.size(); n++) {
-      const ThreadSummary &thread = input_.summary.threads[threads_[n]];
-      if (n < top_)
-        add(thread_label(input_.catalog.threads[threads_[n]]), thread);
-      else
-        rest.add(thread);
-    }
-    if (threads_.size() > top_)
-      add(human_count(threads_.size() - top_, "other", "others"), rest);
+    });
     return table;
   }
 
-  const ReportInput &input_;
   const std::vector<uint32_t> threads_; ///< sorted, the longest running first
-  const size_t top_, columns_;
   ThreadSummary sum_;
-  std::string text_;
 };
 
 } // namespace
