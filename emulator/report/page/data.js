@@ -14,32 +14,14 @@ function bytesOf(base64) {
 
 async function inflate(blocks) {
   const stream = new window.DecompressionStream('deflate-raw');
+  const all = new Response(stream.readable).arrayBuffer();
   const writer = stream.writable.getWriter();
-  const feed = async () => {
-    for (const block of blocks) {
-      await writer.write(bytesOf(block.textContent));
-      block.remove();
-    }
-    await writer.close();
-  };
-  const pieces = [];
-  let size = 0;
-  const fed = feed();
-  for (const reader = stream.readable.getReader(); ;) {
-    const {done, value} = await reader.read();
-    if (done)
-      break;
-    pieces.push(value);
-    size += value.length;
+  for (const block of blocks) {
+    await writer.write(bytesOf(block.textContent));
+    block.remove();
   }
-  await fed;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  await writer.close();
+  return new Uint8Array(await all);
 }
 
 /// Returns {header, parts}. The parts are bytes by name.
