@@ -50,7 +50,7 @@ struct PackedTrace {
   std::vector<PackedThread> threads;
   std::string order;  ///< the thread of each Running slice, in the order of their ends
   std::string events; ///< user events: ns since the last one, 1 + thread, code, par1, par2
-  std::string dark;   ///< spans without events: CPU, start, length, whether the loss is counted
+  std::string dark;   ///< spans without events: CPU, start, length
   /// By CPU of the Catalog: busy ns in each step. The last row has the ns in which threads waited
   /// for a CPU, summed over all threads.
   std::vector<std::vector<uint64_t>> load;

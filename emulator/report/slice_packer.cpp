@@ -190,7 +190,6 @@ void SlicePacker::on_cpu(const CpuSpan &span) {
   put_varint(trace_.dark, span.cpu);
   put_varint(trace_.dark, span.start - catalog_.begin);
   put_varint(trace_.dark, span.end - span.start);
-  put_varint(trace_.dark, span.counted);
   bytes_ += kSliceBytes;
 }
 

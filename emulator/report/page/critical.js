@@ -15,7 +15,7 @@ export class Critical {
   /// Chooses one of the paths, by its place in `about.paths`.
   choose(chosen) {
     this.chosen = chosen;
-    this.byThread = new Map(); // {start, end, cause}: of each segment
+    this.byThread = new Map(); // {start, end}: of each segment
     this.all = {start: [], end: [], thread: [], cause: []};
     const numbers = new Varints(this.bytes), paths = this.about?.paths ?? [];
     for (let n = 0; n < paths.length && n <= chosen; n++)
@@ -31,11 +31,10 @@ export class Critical {
       this.all.thread.push(thread);
       this.all.cause.push(cause);
       if (!this.byThread.has(thread))
-        this.byThread.set(thread, {start: [], end: [], cause: []});
+        this.byThread.set(thread, {start: [], end: []});
       const all = this.byThread.get(thread);
       all.start.push(time);
       all.end.push(end);
-      all.cause.push(cause);
       time = end;
     }
   }
@@ -65,10 +64,7 @@ export class Critical {
 
   /// Returns why a thread is responsible at a time; undefined if it is not.
   at(thread, time) {
-    const all = this.shown && this.byThread.get(thread);
-    if (!all)
-      return undefined;
-    const n = lastUpTo(all.start, 0, all.start.length, time);
-    return all.start[n] <= time && time < all.end[n] ? this.about.causes[all.cause[n]] : undefined;
+    const found = this.shown ? this.responsible(time) : null;
+    return found?.thread === thread ? found.cause : undefined;
   }
 }

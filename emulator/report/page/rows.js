@@ -3,6 +3,7 @@
 import {parseDuration} from './format.js';
 import {timeIn} from './trace.js';
 import {HEIGHTS} from './layout.js';
+import {lastUpTo} from './search.js';
 
 const IDLE_MANY = 40; // threads
 
@@ -148,6 +149,7 @@ export class Rows {
     } else {
       this.matching.forEach(thread => add({type: 'thread', thread: thread.index}));
     }
+    this.tops = this.list.map(row => row.top);
     this.rowOf = new Map(this.list.filter(row => row.type === 'thread')
                              .map(row => [row.thread, row]));
   }
@@ -179,19 +181,11 @@ export class Rows {
 
   /// Returns the row at a height; undefined below the last one.
   at(y) {
-    let low = 0, high = this.list.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.list[middle].top <= y)
-        low = middle;
-      else
-        high = middle;
-    }
-    const row = this.list[low];
+    const row = this.list[this.indexAt(y)];
     return row && y >= row.top && y < row.top + row.height ? row : undefined;
   }
+  /// Returns the index of the row at a height, or of the nearest row.
   indexAt(y) {
-    const row = this.at(Math.max(0, Math.min(y, this.height - 1)));
-    return Math.max(0, this.list.indexOf(row));
+    return lastUpTo(this.tops, 0, this.tops.length, y);
   }
 }

@@ -117,8 +117,8 @@ export class Timeline {
                     (i, x0, x1) => this.textOfState(i, x0, x1, y + row.height / 2));
       this.drawSections(row.thread, y);
       drawMarks(this, row.thread, y, row.height - GAP);
-      this.drawRegions(row.thread, y + row.height - GAP);
-      this.drawCritical(row.thread, y + row.height - 1);
+      this.drawLine(this.app.regions, 'accent', row.thread, y + row.height - GAP);
+      this.drawLine(trace.critical, 'critical', row.thread, y + row.height - 1); // in the gap
     } else if (row.type === 'cpu') {
       this.eachWide(time => runs.sliceAt(row.cpu, time),
                     (i, x0, x1) => this.textOfRun(i, x0, x1, y + row.height / 2));
@@ -213,21 +213,11 @@ export class Timeline {
     }
   }
 
-  /// Draws a line along the bottom of the row.
-  drawRegions(thread, y) {
-    const {regions, colors, view} = this.app;
-    this.context.fillStyle = colors.ui('accent');
-    regions.each(thread, view.from, view.to, view.span / this.width, (start, end) => {
-      const x0 = Math.max(NAMES, this.xOf(start)), x1 = Math.min(NAMES + this.width, this.xOf(end));
-      this.context.fillRect(x0, y, Math.max(1, x1 - x0), 2);
-    });
-  }
-
-  /// Draws a line in the gap below the row.
-  drawCritical(thread, y) {
-    const {trace, colors, view} = this.app;
-    this.context.fillStyle = colors.ui('critical');
-    trace.critical.each(thread, view.from, view.to, view.span / this.width, (start, end) => {
+  /// Draws a line where `list` has something of a thread.
+  drawLine(list, color, thread, y) {
+    const {colors, view} = this.app;
+    this.context.fillStyle = colors.ui(color);
+    list.each(thread, view.from, view.to, view.span / this.width, (start, end) => {
       const x0 = Math.max(NAMES, this.xOf(start)), x1 = Math.min(NAMES + this.width, this.xOf(end));
       this.context.fillRect(x0, y, Math.max(1, x1 - x0), 2);
     });

@@ -105,10 +105,10 @@ export class Trace {
   }
 
   readDark(bytes) {
-    this.dark = this.cpus.map(() => []); // by CPU: [{start, end, counted}]
+    this.dark = this.cpus.map(() => []); // by CPU: [{start, end}]
     for (const numbers = new Varints(bytes); numbers.more;) {
       const cpu = numbers.next(), start = numbers.next(), length = numbers.next();
-      this.dark[cpu].push({start, end: start + length, counted: numbers.next() === 1});
+      this.dark[cpu].push({start, end: start + length});
     }
   }
 
