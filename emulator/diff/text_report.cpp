@@ -25,16 +25,7 @@ public:
 
   std::string path() const {
     Table table = make_table({"CRITICAL PATH", "CAUSE"});
-    const size_t shown = count_of(comparison_.causes);
-    Change rest;
-    for (size_t n = 0; n < comparison_.causes.size(); n++) {
-      const auto &[cause, change] = comparison_.causes[n];
-      if (n < shown)
-        add(table, {names_.group_text(cause.group), cause_text(cause, names_)}, change);
-      else
-        join(rest, change);
-    }
-    add_rest(table, comparison_.causes.size() - shown, rest);
+    add_causes(table, comparison_.causes, true);
     add(table, {"all", ""}, comparison_.wall);
     return table.text(columns_);
   }
@@ -80,9 +71,23 @@ private:
       row.push_back(change.shift && !change.shown ? "~" : "");
     table.add(std::move(row));
   }
-  void add_rest(Table &table, size_t count, const Change &rest) const {
-    if (count)
-      add(table, {human_count(count) + " others", ""}, rest);
+  /// `of_path`: with the groups; otherwise the causes of one group, below its line.
+  void add_causes(Table &table, const std::vector<CauseChange> &causes, bool of_path) const {
+    const size_t shown = count_of(causes);
+    Change rest;
+    for (size_t n = 0; n < causes.size(); n++) {
+      const auto &[cause, change] = causes[n];
+      const std::string text = cause_text(cause, names_);
+      if (n >= shown)
+        join(rest, change);
+      else if (of_path)
+        add(table, {names_.group_text(cause.group), text}, change);
+      else
+        add(table, {"", "  " + text}, change);
+    }
+    const std::string others = human_count(causes.size() - shown) + " others";
+    if (causes.size() > shown)
+      add(table, of_path ? Table::Row{others, ""} : Table::Row{"", "  " + others}, rest);
   }
   void add_group(Table &table, const GroupChange &group) const {
     const std::string label = names_.group_text(group.group);
@@ -92,17 +97,7 @@ private:
             : fmt::format("{}, then {}", human_count(group.a_threads, "thread", "threads"),
                           group.b_threads);
     add(table, {label, threads}, group.life);
-    const size_t shown = count_of(group.causes);
-    Change rest;
-    for (size_t n = 0; n < group.causes.size(); n++) {
-      const auto &[cause, change] = group.causes[n];
-      if (n < shown)
-        add(table, {"", "  " + cause_text(cause, names_)}, change);
-      else
-        join(rest, change);
-    }
-    if (group.causes.size() > shown)
-      add(table, {"", "  " + human_count(group.causes.size() - shown) + " others"}, rest);
+    add_causes(table, group.causes, false);
   }
 
   const Comparison &comparison_;
