@@ -214,6 +214,18 @@ std::vector<const CLI::App *> shown_commands(const CLI::App &program) {
   return program.get_subcommands([](const CLI::App *one) { return !one->get_group().empty(); });
 }
 
+std::vector<const CLI::App *> all_commands(const CLI::App &program) {
+  return program.get_subcommands([](const CLI::App *) { return true; });
+}
+
+const CLI::App *find_command(const std::vector<const CLI::App *> &commands,
+                             const std::string &name) {
+  for (const CLI::App *one : commands)
+    if (one->get_name() == name)
+      return one;
+  return nullptr;
+}
+
 void refuse_value(const std::string &why) {
   throw CLI::ValidationError(why);
 }

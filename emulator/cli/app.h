@@ -128,5 +128,10 @@ std::string optional_value(const CLI::Option &option);
 
 /// Returns the subcommands that --help lists.
 std::vector<const CLI::App *> shown_commands(const CLI::App &program);
+/// Returns all subcommands.
+std::vector<const CLI::App *> all_commands(const CLI::App &program);
+/// Returns the command of this name; null if there is none.
+const CLI::App *find_command(const std::vector<const CLI::App *> &commands,
+                             const std::string &name);
 
 } // namespace ovnitrace

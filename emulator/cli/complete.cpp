@@ -38,13 +38,6 @@ private:
   const char *kind_ = "words";
 };
 
-const CLI::App *find_command(const CLI::App &program, const std::string &name) {
-  for (const CLI::App *one : shown_commands(program))
-    if (one->get_name() == name)
-      return one;
-  return nullptr;
-}
-
 /// Returns whether a value follows in the next word.
 bool takes_next_word(const CLI::Option *option) {
   return option && option->get_type_size() > 0 && option->get_expected_min() > 0;
@@ -127,7 +120,8 @@ std::string completions(const CLI::App &program, const std::vector<std::string> 
     add_commands(program, answer);
     return answer.text();
   }
-  const CLI::App *named = words.size() > 1 ? find_command(program, words[0]) : nullptr;
+  const CLI::App *named =
+      words.size() > 1 ? find_command(shown_commands(program), words[0]) : nullptr;
   const CLI::App &command = named ? *named : program;
   const std::vector<std::string> rest = positionals(command, words, named ? 1 : 0);
   const size_t equals = word.find('=');

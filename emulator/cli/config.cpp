@@ -67,15 +67,6 @@ Setting parse_setting(Setting at, std::string_view line) {
   return at;
 }
 
-const CLI::App *find_command(const CLI::App &program, const std::string &name) {
-  if (name == program.get_name())
-    return &program;
-  for (const CLI::App *one : program.get_subcommands([](const CLI::App *) { return true; }))
-    if (one->get_name() == name)
-      return one;
-  return nullptr;
-}
-
 CLI::Option *find_option(const CLI::App &command, const std::string &name) {
   for (const CLI::Option *option : command.get_options())
     if (option->get_configurable() && option->check_lname(name))
@@ -162,11 +153,10 @@ std::vector<Setting> parse_config(const std::string &file, std::string_view text
 }
 
 void check_config(const CLI::App &program, const std::vector<Setting> &settings) {
-  std::vector<const CLI::App *> all =
-      program.get_subcommands([](const CLI::App *) { return true; });
+  std::vector<const CLI::App *> all = all_commands(program);
   all.push_back(&program);
   for (const Setting &setting : settings) {
-    const CLI::App *command = find_command(program, setting.command);
+    const CLI::App *command = find_command(all, setting.command);
     if (!setting.command.empty() && !command)
       fail(setting, fmt::format("there is no subcommand {}", printable_line(setting.command)));
     if (setting.name.empty())

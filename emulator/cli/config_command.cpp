@@ -26,8 +26,7 @@ struct Row {
 /// Returns what applies to each command.
 std::vector<Row> rows_of(const CLI::App &program, const std::vector<Setting> &settings) {
   std::vector<Row> rows;
-  std::vector<const CLI::App *> commands =
-      program.get_subcommands([](const CLI::App *) { return true; });
+  std::vector<const CLI::App *> commands = all_commands(program);
   commands.insert(commands.begin(), &program);
   for (const CLI::App *command : commands)
     for (const Setting *setting : settings_of(*command, settings))

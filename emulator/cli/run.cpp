@@ -81,7 +81,7 @@ std::string command_hint(const std::string &word, const CLI::App &app) {
   if (app.get_name() == "ovnitrace-emu" &&
       std::find(std::begin(kCapturing), std::end(kCapturing), word) != std::end(kCapturing))
     return fmt::format("; {} is a command of ovnitrace; ovnitrace-emu only reads traces", word);
-  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+  for (const CLI::App *command : all_commands(app))
     if (is_like(word, command->get_name()))
       return fmt::format("; did you mean `{}`?", command->get_name());
   return "";
@@ -109,7 +109,7 @@ bool has_unexpected(const CLI::ParseError &error, const CLI::App &app) {
 std::string owner_of(const std::string &argument, const CLI::App &app) {
   const std::string name = argument.substr(0, argument.find('='));
   std::string owner;
-  for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; })) {
+  for (const CLI::App *one : all_commands(app)) {
     if (!name.starts_with("--") || !one->get_option_no_throw(name))
       continue;
     if (!owner.empty())
@@ -204,10 +204,7 @@ int print_help(const CLI::App &app, const CLI::ParseError &error) {
 
 /// Runs `ovnitrace help COMMAND`.
 int help_about(const CLI::App &app, const std::string &name) {
-  const CLI::App *command = name.empty() ? &app : nullptr;
-  for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))
-    if (one->get_name() == name)
-      command = one;
+  const CLI::App *command = name.empty() ? &app : find_command(all_commands(app), name);
   if (!command) {
     return fail(fmt::format("there is no command {}{}\nTry '{} --help'.", name,
                             command_hint(name, app), app.get_name()),
