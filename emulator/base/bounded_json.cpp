@@ -34,9 +34,10 @@ private:
   int_type underflow() override {
     token_ += bytes_.size();
     given_up_ = given_up_ || token_ > kLongestToken + bytes_.size();
-    const size_t got = given_up_ ? 0 : read_whole(file_, bytes_.data(), bytes_.size(), path_);
+    const size_t got = given_up_ ? 0 : read_whole(file_, at_, bytes_.data(), bytes_.size(), path_);
     if (got == 0)
       return traits_type::eof();
+    at_ += got;
     setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
     return traits_type::to_int_type(bytes_[0]);
   }
@@ -44,6 +45,7 @@ private:
   const int file_;
   const std::string &path_;
   std::array<char, 64 << 10> bytes_;
+  uint64_t at_ = 0;  ///< offset of what is read next
   size_t token_ = 0; ///< bytes since its start
   bool given_up_ = false;
 };

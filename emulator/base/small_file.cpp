@@ -2,6 +2,7 @@
 #include "emulator/base/small_file.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/whole_io.h"
 
 #include <cerrno>
 #include <cstring>
@@ -35,16 +36,10 @@ UniqueFd open_small_file(const std::string &path, uint64_t limit, std::string &e
   return UniqueFd();
 }
 
-size_t read_whole(int file, char *bytes, size_t size, const std::string &path) {
-  size_t filled = 0;
-  while (filled < size) {
-    const ssize_t got = read(file, bytes + filled, size - filled);
-    if (got < 0 && errno != EINTR)
-      fail(path);
-    if (got == 0)
-      break;
-    filled += got > 0 ? size_t(got) : 0;
-  }
+size_t read_whole(int file, uint64_t offset, char *bytes, size_t size, const std::string &path) {
+  const size_t filled = read_at(file, offset, bytes, size);
+  if (filled < size && errno != 0)
+    fail(path);
   return filled;
 }
 
@@ -55,7 +50,7 @@ std::optional<std::string> read_small_file(const std::string &path, size_t limit
   if (!file || fstat(file.get(), &st) != 0)
     return std::nullopt;
   std::string text(size_t(st.st_size), '\0');
-  text.resize(read_whole(file.get(), text.data(), text.size(), path));
+  text.resize(read_whole(file.get(), 0, text.data(), text.size(), path));
   return text;
 }
 

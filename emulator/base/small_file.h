@@ -22,8 +22,9 @@ enum class Links { follow, refuse };
 UniqueFd open_small_file(const std::string &path, uint64_t limit, std::string &error,
                          Links links = Links::follow);
 
-/// Reads up to `size` bytes, and less only at the end of the file. Throws Error with `path`.
-size_t read_whole(int file, char *bytes, size_t size, const std::string &path);
+/// Reads up to `size` bytes from `offset` on, and less only at the end of the file. Throws Error
+/// with `path`.
+size_t read_whole(int file, uint64_t offset, char *bytes, size_t size, const std::string &path);
 
 /// Returns the contents of a file. Fails as open_small_file() and read_whole().
 std::optional<std::string> read_small_file(const std::string &path, size_t limit,
