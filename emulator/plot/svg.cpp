@@ -314,22 +314,11 @@ private:
 std::string xml_text(std::string_view text) {
   std::string xml;
   for (const char c : printable_line(text))
-    switch (c) {
-    case '&':
-      xml += "&amp;";
-      break;
-    case '<':
-      xml += "&lt;";
-      break;
-    case '>':
-      xml += "&gt;";
-      break;
-    case '"':
-      xml += "&quot;";
-      break;
-    default:
-      xml += c;
-    }
+    xml += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   // XML lacks two characters that UTF-8 has.
   for (const std::string_view no : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
     for (size_t at; (at = xml.find(no)) != xml.npos;)
