@@ -6,6 +6,7 @@
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/small_file.h"
+#include "emulator/cli/app.h"
 
 #include <fmt/format.h>
 #include <pwd.h>
