@@ -168,7 +168,7 @@ TEST_F(PageReport, HasUserEventsAndBlackoutsAndTheLoad) {
   for (uint64_t expected : {500, 1, 0x39, 300, 70000})
     EXPECT_EQ(events.next(), expected);
   EXPECT_FALSE(events.more());
-  for (uint64_t expected : {0, 2000, 200, 1})
+  for (uint64_t expected : {0, 2000, 200})
     EXPECT_EQ(dark.next(), expected);
   EXPECT_FALSE(dark.more());
   test::Numbers load(packed.parts.at("load"));

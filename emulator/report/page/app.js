@@ -222,10 +222,7 @@ export class App {
     const found = this.sliceAt(row, time);
     if (found && !this.panel.tab.stays)
       this.panel.choose(0);
-    if (found)
-      this.select(found, {reveal: row.type === 'thread'});
-    else
-      this.select(null);
+    this.select(found, {reveal: row.type === 'thread'});
   }
   sliceAt(row, time) {
     if (row.type === 'thread') {
