@@ -187,6 +187,8 @@ test('what is under the pointer is told beside it', () => {
   assert.match(hover(300, WORK, 300, 732), /746px/);
   assert.match(hover(300, WORK, 300, 790), /746px/, 'not below the page');
   assert.equal(app.pointerPart(), 90 / 400);
+  hover(210, MAIN);
+  assert.equal(app.pointerPart(), 0.5, 'the pointer is beside the picture');
   app.hover(null);
   assert.ok(tooltip.hidden);
   assert.equal(app.pointerPart(), 0.5);
