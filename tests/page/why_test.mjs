@@ -45,6 +45,7 @@ test('a wait has the holders of each CPU on which it was', () => {
   assert.deepEqual(parts(tree), [['running', 50], ['waiting for a CPU', 250], ['blocked', 200]]);
   const [waits] = tree.parts[1].parts.filter(part => part.label === 'after a wakeup');
   assert.deepEqual(parts(waits), [['held by: hog (2 threads), not traced', 80 + 50], ['held by: idle', 20 + 50]]);
+  assert.deepEqual(waits.parts.map(part => part.slices()), [[1, 4], [1, 4]], 'the slice from 300 on');
   assert.deepEqual(parts(tree.parts[2].parts[0]), [['woken by: a (1)', 200]]);
   assert.equal(tree.parts[2].parts[0].label, 'read (disk)');
   assert.equal(tree.ns, 500);
