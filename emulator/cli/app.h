@@ -130,7 +130,7 @@ std::string optional_value(const CLI::Option &option);
 std::vector<const CLI::App *> shown_commands(const CLI::App &program);
 /// Returns all subcommands.
 std::vector<const CLI::App *> all_commands(const CLI::App &program);
-/// Returns the command of this name; null if there is none.
+/// Returns the command of this name; null if no command has it.
 const CLI::App *find_command(const std::vector<const CLI::App *> &commands,
                              const std::string &name);
 

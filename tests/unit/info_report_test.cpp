@@ -329,7 +329,7 @@ TEST(Report, NamesTheChainsOfControlAndARegionOfThreads) {
     const Summed summed = sum_up(trace, dir.path());
     CollectingSink sink;
     const TraceInfo info = read_trace_info(dir.path(), sink);
-    const std::string path = dir.path();
+    const std::string &path = dir.path();
     const std::string text = text_report({path, info, summed.catalog, summed.summary});
     const size_t at = text.find("asked ");
     return text.substr(at, text.find('\n', at) - at);
