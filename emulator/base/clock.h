@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads the clock of a capture.
+// Reads the clock of a capture, and the local time.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,13 @@ inline uint64_t monotonic_ns() {
 inline int64_t offset_to_wall_ns() {
   uint64_t before = monotonic_ns(), wall = clock_ns(CLOCK_REALTIME), after = monotonic_ns();
   return int64_t(wall - (before + (after - before) / 2));
+}
+
+/// Returns the local date and time of seconds since 1970. (fmt::localtime() is gone in fmt 12.)
+inline tm local_time(time_t seconds) {
+  tm local{};
+  localtime_r(&seconds, &local);
+  return local;
 }
 
 } // namespace ovnitrace

@@ -71,8 +71,9 @@ std::string printable_line(std::string_view text) {
 
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-=^";
-  if (!text.empty() && text.find_first_not_of(plain) == text.npos)
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-=";
+  // "=word" is a path to zsh.
+  if (!text.empty() && text.front() != '=' && text.find_first_not_of(plain) == text.npos)
     return std::string(text);
   std::string word = "'";
   for (const char c : text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/cli/trace_time.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "emulator/cli/time_option.h"
@@ -57,9 +58,7 @@ bool parse_time_of_day(std::string_view text, uint64_t &ns) {
 /// Returns the instant at which the local clock shows `ns` since midnight, `days` after the day of
 /// `begin`.
 int64_t on_day(uint64_t ns, int64_t begin, int days) {
-  const time_t start = time_t(begin / kNs);
-  tm day{};
-  localtime_r(&start, &day);
+  tm day = local_time(time_t(begin / kNs));
   day.tm_mday += days;
   day.tm_hour = int(ns / (3600 * uint64_t(kNs)));
   day.tm_min = int(ns / (60 * uint64_t(kNs)) % 60);
@@ -69,7 +68,7 @@ int64_t on_day(uint64_t ns, int64_t begin, int days) {
 }
 
 std::string clock_text(int64_t wall) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03}", fmt::localtime(time_t(wall / kNs)),
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03}", local_time(time_t(wall / kNs)),
                      wall % kNs / 1'000'000);
 }
 

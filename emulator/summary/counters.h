@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lists the counters of a thread. To add one, add a member and its row here, count it in
-// summarizer.cpp, and add its row to docs/info.md. `info`, `stat`, JSON, `--sort` and the report
-// page read the table.
+// Lists the counters of a thread. `info`, `stat`, JSON, `--sort` and the report page read the
+// table. To add a counter, see CONTRIBUTING.md.
 #pragma once
 
 #include <array>

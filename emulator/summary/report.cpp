@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/report.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/human.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/short_line.h"
@@ -34,7 +35,7 @@ std::string wall_time(const ReportInput &input) {
   // No overflow: both are halved, and half a second more or less shows in no date.
   const time_t seconds =
       time_t((int64_t(input.catalog.begin / 2) + input.info.to_wall_ns / 2) / (kNsPerSecond / 2));
-  return fmt::format("{:%Y-%m-%d %H:%M:%S %z}, ", fmt::localtime(seconds));
+  return fmt::format("{:%Y-%m-%d %H:%M:%S %z}, ", local_time(seconds));
 }
 
 size_t threads_of(const ReportInput &input) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/top/top_table.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/human.h"
 #include "emulator/base/short_line.h"
 #include "emulator/input/call_name.h"
@@ -10,7 +11,7 @@
 #include "emulator/summary/table.h"
 #include "emulator/why/cause_names.h"
 
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
 #include <cmath>
@@ -160,11 +161,8 @@ const char *word_of(TopBy by) {
 } // namespace
 
 std::string top_title(const TopView &view, time_t time, uint64_t interval, bool frozen) {
-  tm local{};
-  localtime_r(&time, &local);
-  return fmt::format("top  {:02}:{:02}:{:02}{}  every {}  by {}  sorted by {}{}{}", local.tm_hour,
-                     local.tm_min, local.tm_sec, frozen ? " FROZEN" : "", human_duration(interval),
-                     word_of(view.by), view.sort,
+  return fmt::format("top  {:%H:%M:%S}{}  every {}  by {}  sorted by {}{}{}", local_time(time),
+                     frozen ? " FROZEN" : "", human_duration(interval), word_of(view.by), view.sort,
                      view.filter.empty() ? "" : "  names: ", view.filter);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/opening_lines.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/human.h"
 #include "emulator/summary/names.h"
 #include "emulator/why/wait_lines.h"
@@ -24,7 +25,7 @@ std::string time_of_hit(const TraceInfo &info, uint64_t time) {
     return "";
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   const int64_t wall = int64_t(time) + info.to_wall_ns;
-  return fmt::format("At {:%H:%M:%S}.{:03}, ", fmt::localtime(time_t(wall / kNsPerSecond)),
+  return fmt::format("At {:%H:%M:%S}.{:03}, ", local_time(time_t(wall / kNsPerSecond)),
                      wall % kNsPerSecond / 1'000'000);
 }
 

@@ -21,7 +21,7 @@ try {
 
 /// Starts a page with one thread, and returns what was made. The data are in blocks of 90 letters.
 let pages = 0;
-async function start({header = {}, summary = {}, causes = varints()} = {}) {
+async function start({header = {}, summary = {}, causes = varints(), damage = base64 => base64} = {}) {
   makeApp(); // for what a page needs of its browser
   fakeDocument();
   const {byId} = globalThis.document;
@@ -42,7 +42,7 @@ async function start({header = {}, summary = {}, causes = varints()} = {}) {
     waits: {sums: [], left_out: 0}, latency: {count: 0},
     parts: Object.entries(parts).map(([name, bytes]) => [name, bytes.length]), ...header}));
   const all = Buffer.concat([Buffer.from(Uint32Array.of(head.length).buffer), head, ...Object.values(parts)]);
-  const base64 = deflateRawSync(all).toString('base64');
+  const base64 = damage(deflateRawSync(all).toString('base64'));
   const removed = [], listeners = {}, observed = [], idle = [];
   Object.assign(globalThis, {
     location: {hash: ''}, history: {replaceState: () => {}}, requestIdleCallback: work => idle.push(work),
@@ -57,12 +57,12 @@ async function start({header = {}, summary = {}, causes = varints()} = {}) {
       }
     },
   });
-  globalThis.window = {DecompressionStream, devicePixelRatio: 1};
+  globalThis.window = {devicePixelRatio: 1};
   globalThis.document.querySelectorAll = () =>
       base64.match(/.{1,88}/g).map((textContent, n) => ({textContent, remove: () => removed.push(n)}));
   globalThis.document.getElementById('collapse').textContent = 'Collapse all';
   await import('../../emulator/report/page/main.js?' + pages++);
-  while (!globalThis.window.ovnitrace)
+  while (!globalThis.window.ovnitrace && !globalThis.document.getElementById('loading').text)
     await new Promise(resolve => setImmediate(resolve));
   return {byId, listeners, removed, observed, idle, api: globalThis.window.ovnitrace, text: id => byId[id].text};
 }
@@ -97,6 +97,17 @@ test('losses and coarse threads are told, and a whole machine has the name of it
   assert.match(unknown.text('about'), /an unknown number of events lost$/);
   assert.equal(unknown.text('answer'), 'It ran.');
   assert.equal(unknown.text('notice'), 'Events were lost: there the page shows Unknown, and CPUs hatched.');
+});
+
+test('of a damaged page, an error is all that is shown', async () => {
+  const error = console.error;
+  console.error = () => {};
+  for (const damage of [base64 => base64.slice(0, 400), base64 => '////' + base64.slice(4), base64 => base64.slice(0, 400) + '!'.repeat(88)]) {
+    const {text, api} = await start({damage});
+    assert.match(text('loading'), /^The trace cannot be shown: ./);
+    assert.equal(api, undefined);
+  }
+  console.error = error;
 });
 
 test('the page works ahead while it is idle, until it is done', async () => {

@@ -120,12 +120,11 @@ TEST(Conversion, TakesEveryEventOfFTrace) {
 TEST(ConversionCommand, CanBePastedIntoAShell) {
   ConvertOptions options;
   options.directory = "out 1";
-  options.cut.comms = {"worker", "it's*"};
+  options.cut.comms = {"worker", "it's*", "=x", "^y", "a=b"};
   options.model_files = {"my model"};
-  EXPECT_EQ(
-      conversion_command(" --lint", {{"run$1"}}, options),
-      "ovnitrace convert --lint --model 'my model' --comm worker --comm 'it'\\''s*' -o 'out 1' "
-      "'run$1'");
+  EXPECT_EQ(conversion_command(" --lint", {{"run$1"}}, options),
+            "ovnitrace convert --lint --model 'my model' --comm worker --comm 'it'\\''s*' "
+            "--comm '=x' --comm '^y' --comm a=b -o 'out 1' 'run$1'");
 }
 
 } // namespace

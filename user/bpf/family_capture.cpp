@@ -52,6 +52,7 @@ FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
 int FamilyCapture::load(const Capture &capture, const KernelTypes &types, FamilySet families,
                         uint32_t recorder) {
   collect_bpf_log();
+  skeleton_.reset(); // before errno is set
   skeleton_.reset(families_bpf__open());
   families_bpf *const o = skeleton_.get();
   if (!o)

@@ -13,15 +13,18 @@ function bytesOf(base64) {
 }
 
 async function inflate(blocks) {
-  const stream = new window.DecompressionStream('deflate-raw');
-  const all = new Response(stream.readable).arrayBuffer();
-  const writer = stream.writable.getWriter();
-  for (const block of blocks) {
-    await writer.write(bytesOf(block.textContent));
-    block.remove();
-  }
-  await writer.close();
-  return new Uint8Array(await all);
+  const waiting = [...blocks];
+  const packed = new ReadableStream({
+    pull(stream) {
+      const block = waiting.shift();
+      if (!block)
+        return stream.close();
+      stream.enqueue(bytesOf(block.textContent));
+      block.remove();
+    },
+  });
+  const all = packed.pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(all).arrayBuffer());
 }
 
 /// Returns {header, parts}. The parts are bytes by name.

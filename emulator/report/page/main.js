@@ -122,5 +122,5 @@ async function start() {
 
 start().catch(error => {
   byId('loading').textContent = 'The trace cannot be shown: ' + error.message;
-  throw error;
+  console.error(error);
 });
