@@ -126,8 +126,8 @@ void add_convert(App app) {
   command
       .add_option(
           "--clock-offsets", arguments->clock_offsets,
-          "Correct the clocks of the traces' hosts by the offsets in this table, which has the "
-          "format of ovnisync")
+          "Correct the clocks of the hosts by the offsets in this table, which has the format of "
+          "ovni's ovnisync (docs/ovni.md)")
       .type_name("FILE");
   command.add_flag(kQuiet, arguments->quiet,
                    "Print no progress and no summary, only warnings about the trace");

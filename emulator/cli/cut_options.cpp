@@ -67,9 +67,9 @@ std::string why_command(const std::string &trace, const CutArguments &arguments)
 void add_cut_options(App command, CutArguments &arguments, bool with_end) {
   add_time(
       command, kFrom, arguments.from,
-      "Start of the part: 1.5s, 200ms, 30us, 100ns or 2m after the start of the trace (a number "
-      "alone is in seconds), a time of the clock: 14:03:07.5, @1732345678, or a mark: "
-      "mark:ready, mark:ready-5ms");
+      "Start of the part: a time since the start of the trace (1.5s, 200ms, 30us, 100ns, 2m; a "
+      "number alone is in seconds), a time of day (14:03:07.5), seconds since 1970 "
+      "(@1732345678), or a mark (mark:ready, mark:ready-5ms)");
   if (with_end)
     add_time(command, kTo, arguments.to, "End of the part, given as for --from");
   add_cut_list(command, kPid, "PID", kTracePids, arguments.cut.pids,

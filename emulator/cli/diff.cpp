@@ -145,10 +145,10 @@ void add_diff(App app, const std::vector<std::string> &after) {
   command.footer(R"(
 The first lines list conditions that differ between the runs. The next sentence says how much slower
 or faster B is, and how much of that each cause on the critical path explains. The tables show each
-cause, and the time of each group of threads. Threads are matched by process and name. Numbers in
-names may differ.
+cause, and the time of each group of threads. Threads are matched by the names of the process
+and of the thread. Digits in these names may differ.
 
-Five runs of each side are enough for a verdict. A change with ~ may be chance.
+Five runs of each side are enough for a verdict. A change marked with ~ may be due to chance.
 
 docs/diff.md explains the output. The exit status is 4 if a gate failed, and 1 if a part of a trace
 is damaged.

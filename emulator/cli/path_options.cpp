@@ -33,9 +33,10 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
       .values(kTraceTids)
       .group(kGroup);
   command
-      .add_option("--section", arguments.query.section,
-                  "A number with which the program has marked sections (docs/user-events.md). With "
-                  "--critical-path: the path of the longest of these sections")
+      .add_option(
+          "--section", arguments.query.section,
+          "With --critical-path: show the path of the longest section with this number. The "
+          "program numbers its sections (docs/user-events.md)")
       .type_name("NUMBER")
       .group(kGroup)
       .default_if([&arguments] { return arguments.wanted; });

@@ -51,7 +51,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed this many instructions since arming",
+     "the thread has executed this many instructions since the alarm was armed",
      "{} instructions have been executed since", kStep, "Instructions", true},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
@@ -90,7 +90,8 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_INTERACTIVE, "interactive", "", ValueKind::none, Source::loader, "",
      "you run ovnitrace ctl", "`ovnitrace ctl … {}` says so", kNoCost, "User"},
     {CONTROL_TIMEOUT, "timeout", "", ValueKind::number, Source::loader, "5",
-     "this many seconds have passed since arming", "{} s have passed since", kNoCost, "Timeout"},
+     "this many seconds have passed since the alarm was armed", "{} s have passed since", kNoCost,
+     "Timeout"},
 };
 
 /// Finds the type of this name; null if no type has it.

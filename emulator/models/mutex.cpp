@@ -89,7 +89,8 @@ Model mutex_model() {
       {
           {FTrace_EVT_mutex_create, does_to_some<kCreates>, "punctual: creates"},
           {FTrace_EVT_mutex_wait, wait, "waits for parameter 2 + 1"},
-          {FTrace_EVT_mutex_lock, lock, "waits for 0; punctual: locks, has waited, or gives up"},
+          {FTrace_EVT_mutex_lock, lock,
+           "waits for no mutex; punctual: locks, has waited, or gives up"},
           {FTrace_EVT_mutex_unlock, does<kUnlocks>, "punctual: unlocks"},
           {FTrace_EVT_mutex_post, does<kPosts>, "punctual: posts"},
           {FTrace_EVT_mutex_inherit, does_to_some<kInherits>, "punctual: inherits"},

@@ -98,9 +98,11 @@ Model power_model() {
           {FTrace_EXT_frequency, frequency, "the frequency, on the CPU in parameter 1", false},
           {FTrace_EXT_steal, stolen, "the time that was stolen since the last reading", false},
           {FTrace_EVT_blackout_start, blackout,
-           "all three become 0, the frequency on all CPUs of the host", false},
+           "idle state, stolen time and frequency become 0, the frequency on all CPUs of the host",
+           false},
           {FTrace_EVT_blackout_end, blackout,
-           "all three become 0, the frequency on all CPUs of the host", false},
+           "idle state, stolen time and frequency become 0, the frequency on all CPUs of the host",
+           false},
       },
       start,
   };

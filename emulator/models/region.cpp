@@ -146,7 +146,7 @@ Model region_model() {
            "thread, on that thread"},
           {FTrace_EXT_snapshot, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_create, created,
-           "the thread is in the region of its process, unless that is new"},
+           "the thread is in the region of its process, unless the process is new"},
           {FTrace_EVT_task_dispatch, seen, "the thread is in the region of its process"},
           {FTrace_EVT_task_end, ended, "0"},
       },

@@ -17,7 +17,7 @@ not in the table, because the machines that run the whole test suite have it.
 | cell | means |
 |---|---|
 | yes | the tests of this feature passed. The last table says which patterns of `features.txt` ran |
-| in part | one of the tests was skipped, because the kernel or the virtual machine lacks what it needs. The others passed |
+| in part | at least one test was skipped, because the kernel or the virtual machine lacks what the test needs. The others passed |
 | refused | the kernel lacks what the feature needs, and ovnitrace says so |
 | no | this test failed |
 | not run | no test of this feature has run on this kernel |

@@ -227,8 +227,9 @@ void add_trace(App app, const std::vector<std::string> &command) {
 void add_record(App app, const std::vector<std::string> &command) {
   auto arguments = std::make_shared<RecordArguments>();
   arguments->options.command = command;
-  const App record_app =
-      app.add_subcommand("record", "Record only; convert later, anywhere, without root");
+  const App record_app = app.add_subcommand(
+      "record",
+      "Record without a conversion. You can convert the trace later, on any machine, without root");
   record_app.usage("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                    "       ovnitrace record [OPTIONS] -a|-p PID [-- PROGRAM]\n"
                    "       ovnitrace record [OPTIONS] FILTER    threads of the whole machine that "

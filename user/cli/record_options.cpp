@@ -248,7 +248,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--rotate", arguments.rotate,
          "Begin a new part of the trace after this size on the disk (64M, 1G) or this time (10s, "
-         "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone; DIR is the whole trace")
+         "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone. DIR stands for the "
+         "newest parts without a gap")
       .type_name("SIZE|TIME")
       .default_if([&arguments] {
         return has_buffer(arguments, BufferKind::kJtn) && arguments.stacks.empty() &&
@@ -265,7 +266,7 @@ void add_buffer_options(App app, RecordArguments &arguments) {
          "trace, and keep the part. latency:5ms: a thread has waited 5 ms for a CPU. "
          "latency:5ms:redis*: a thread whose name matches redis* has waited. user_event_3 or the "
          "name of another event (not with --rotate): this event occurs. An unknown name prints a "
-         "list of all, and docs/sessions.md explains them. Can be given more than once")
+         "list. docs/sessions.md explains the triggers. Can be given more than once")
       .type_name("TRIGGER")
       .allow_extra_args(false)
       .values(trigger_names())

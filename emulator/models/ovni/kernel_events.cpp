@@ -213,7 +213,7 @@ std::vector<EventDef> kernel_events() {
        "any. State unknown: the thread no longer passes the filters"},
       {FTrace_EXT_state, state,
        "state and CPU at the start of a chunk, or of a flight recorder's events: Unknown to any"},
-      {FTrace_EXT_region, region, "a region stops: its threads become Unknown"},
+      {FTrace_EXT_region, region, "a region stops: the threads in it become Unknown"},
       {FTrace_EVT_blackout_start, blackout_start,
        "events are being lost: every thread becomes Unknown, unless it is Running on a CPU without "
        "a blackout",
