@@ -51,7 +51,7 @@ inline constexpr std::string_view kCheapProbe = "0.6 µs", kProbe = "18 µs", kS
 
 inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ICOUNT, "icount", "", ValueKind::number, Source::stepping, "1000000",
-     "the thread has executed this many instructions since the alarm was armed",
+     "this many instructions of the thread after the alarm was armed",
      "{} instructions have been executed since", kStep, "Instructions", true},
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual

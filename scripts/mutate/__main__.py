@@ -121,7 +121,6 @@ class Report:
     def __init__(self, reasons):
         self.reasons, self.rooms = reasons, {}
         self.failed_builds = self.flaky = self.wrong = 0
-        self.survivors = []
 
     def add(self, mutant, source, result):
         key = mutant.key(source)
@@ -135,15 +134,14 @@ class Report:
         row = self.rooms.setdefault(room_of(mutant.path), dict.fromkeys(self.COLUMNS, 0))
         row[verdict] += 1
         self.flaky += result.flaky
-        if verdict == 'survived':
-            self.survivors.append(mutant.diff(source))
         by = f' by {result.test}' if result.test else ''
         line = source.count(b'\n', 0, mutant.begin) + 1
-        print(f'{mutant.path}:{line}: {mutant.rule}: {verdict}{by}', flush=True)
+        print(f'{mutant.path}:{line}: {mutant.rule}: {verdict}{by}')
+        if verdict == 'survived':
+            print('\n'.join(mutant.diff(source)))
+        sys.stdout.flush()
 
     def print(self, rooms, seconds):
-        for diff in self.survivors:
-            print('\nSURVIVED\n' + '\n'.join(diff))
         print(f'\n{"room":24}' + ''.join(f'{name:>11}' for name in self.COLUMNS) + f'{"rate":>8}')
         total = dict.fromkeys(self.COLUMNS, 0)
         for room in sorted(self.rooms):
@@ -220,4 +218,5 @@ def main():
     sys.exit(0 if report.print(rooms, time.monotonic() - start) else 1)
 
 
-main()
+if __name__ == '__main__':
+    main()

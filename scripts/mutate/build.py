@@ -7,7 +7,7 @@ import subprocess
 
 UNIT, E2E, BROWSER = 'build/tests/unit_tests', 'build/tests/e2e_tests', 'build/tests/browser_tests'
 COMMAND = 'build/ovnitrace'
-
+LIBRARY = 'build/libovnitrace.so.0'  # tests load it
 
 MANY = 6  # objects, from which on they are compiled together
 
@@ -181,7 +181,8 @@ class Workplace:
         here = self.compile(own or [made for made in users if made in linked or
                                     archive_of(made) in linked])
         return bool(here) and self.link(UNIT, here) and \
-            (not path.startswith('user/') or self.link(COMMAND, here))
+            (not path.startswith('user/') or self.link(COMMAND, here)) and \
+            (not path.startswith('user/libovnitrace/') or self.link(LIBRARY, here))
 
     def build_bpf(self, path):
         objects = set()

@@ -20,10 +20,17 @@ LIBC = ctypes.CDLL(None)
 CAPTURES = {
     'bpf/families': 'Families.*:SchedulingFamilies.*:UserEvents.*:Threads.*',
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
+    'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
+    'user/chunk': 'Session.*:Trigger.*',
+    'user/cli': 'TopCommand.*:Stat.*:Profiles.*:TerminalOutput.*:Signals.*',
     'user/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*:ControlEnd.*',
-    'user/net': 'SendTcp.*:CollectUdp.*',
     'user/launch': 'Signals.*:ExitStatus.*:Privileges.*:IdentityTest.*',
+    'user/net': 'SendTcp.*:CollectUdp.*',
     'user/probe': 'UserEvents.*',
+    'user/record': 'Trigger.*:Session.*:Filters.*:Signals.*',
+    'user/select': 'Filters.*:Cgroups.*:RandomTrees.*',
+    'user/stacks': 'StackReach.*:OwnStacks.*:Interpreters.*:CodeFileCaptures.*',
+    'user/top': 'TopCommand.*',
 }
 ALL_CAPTURES = ('States.*:Timeline.*:Waker.*:Threads.*:Loss.*:*BlockedIn.*:StackCaptures.*:HoldersIn.*:'
                 'HoldersOf.*:CpuLimits.*:BlockedBefore.*:WhyOf.*:Attach.*:IdentityTest.*:Buffer.*:'

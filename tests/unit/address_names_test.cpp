@@ -53,6 +53,10 @@ TEST_F(JitMaps, MemoryThatWasUsedAgainHasNoName) {
   EXPECT_EQ(name_at(0x10f0), "");
   EXPECT_EQ(name_at(0x2000), "only");
   EXPECT_EQ(name_at(0x3000), "same");
+  write("1000 10 short\n1005 100 long\n1050 10 inside the long one\n1200 10 behind\n");
+  EXPECT_EQ(name_at(0x1055), "");
+  EXPECT_EQ(name_at(0x1065), "");
+  EXPECT_EQ(name_at(0x1200), "behind");
 }
 
 /// The rest of a line that needs too much memory is left out.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -30,6 +31,37 @@ protected:
 
 size_t characters(const std::string &line) {
   return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+TEST_F(Help, StartsWithTheUsage) {
+  const std::map<std::string, std::string> usages = {
+      {"record", "ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+                 "       ovnitrace record [OPTIONS] -a|-p PID [-- PROGRAM]\n"
+                 "       ovnitrace record [OPTIONS] FILTER    threads of the whole machine that "
+                 "pass the filter"},
+      {"convert", "ovnitrace convert [OPTIONS] TRACE..."},
+      {"report", "ovnitrace report [OPTIONS] TRACE"},
+      {"why", "ovnitrace why [OPTIONS] TRACE"},
+      {"info", "ovnitrace info [OPTIONS] TRACE..."},
+      {"stat", "ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+               "       ovnitrace stat [OPTIONS] -a|-p PID"},
+      {"top", "ovnitrace top [OPTIONS] [-a|-p PID]"},
+      {"plot", "ovnitrace plot [OPTIONS] TRACE"},
+      {"diff", "ovnitrace diff [OPTIONS] A B\n"
+               "       ovnitrace diff [OPTIONS] A1 A2... -- B1 B2..."},
+      {"dump", "ovnitrace dump [OPTIONS] TRACE..."},
+      {"export", "ovnitrace export --to FORMAT [OPTIONS] TRACE..."},
+      {"ctl", "ovnitrace ctl [OPTIONS] TRACE COMMAND [WORDS...]"},
+      {"collect", "ovnitrace collect [OPTIONS]"},
+      {"control", "ovnitrace control --check CHAIN [--check CHAIN]... [-- PROGRAM]"},
+      {"compress", "ovnitrace compress [OPTIONS] TRACE..."},
+      {"config", "ovnitrace config [OPTIONS]"},
+  };
+  for (const CLI::App *one : app.get_subcommands({})) {
+    ASSERT_TRUE(usages.contains(one->get_name())) << one->get_name();
+    const std::string help = one->help("ovnitrace");
+    EXPECT_NE(help.find("\nUsage: " + usages.at(one->get_name()) + "\n\n"), help.npos) << help;
+  }
 }
 
 TEST_F(Help, FitsIntoAHundredColumns) {
