@@ -225,7 +225,6 @@ WriteResult write_perfetto(EventSource &source, const TraceInfo &info, const Cut
   sched.finish();
   file.close();
   return {sched.counts(), tracks.count() - 1, // without the slice of write_range()
-
           uint64_t(std::count(kept.begin(), kept.end(), uint8_t(1))), file.bytes()};
 }
 

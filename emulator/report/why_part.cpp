@@ -125,9 +125,9 @@ Json WhyPart::header() const {
 }
 
 std::string WhyPart::bytes() const {
-  std::string all;
   if (overflown())
-    return all;
+    return {};
+  std::string all;
   for (const std::vector<Entries> *lists : {&turns_, &threads_})
     for (const Entries &one : *lists) {
       put_varint(all, one.count);

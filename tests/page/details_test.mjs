@@ -47,6 +47,12 @@ test('each slice is the same for programs, and leads to its neighbours, waker an
 [10,"mixed",0,1500,1800,null,null,null,null,null,11,null,null,null]`));
 });
 
+test('a wakeup can be the first slice of the trace', () => {
+  const [main, ...others] = THREADS;
+  const {trace} = makeApp({threads: [{...main, start: 1500, slices: main.slices.slice(2)}, ...others]});
+  assert.deepEqual(ways.waker(trace, {thread: 0, slice: 1}), {thread: 1, slice: 5});
+});
+
 test('a command line is that of the main thread, on the same node', () => {
   const threads = THREADS.map(thread => ({...thread}));
   const {app, trace} = makeApp({threads});

@@ -259,6 +259,21 @@ TEST(TraceInfo, HasOnlyPrintableTexts) {
   EXPECT_EQ(info.filters, (std::vector<std::string>{"-p?1"}));
 }
 
+TEST(TraceInfo, HasAsManyMarksAsAnEventCanName) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  std::string marks = R"({"time_ns": 1, "text": "first"})";
+  for (int n = 0; n < 65535; n++)
+    marks += R"(, {"time_ns": 2})";
+  trace.json(R"({"version": 1, "marks": [)" + marks + "]}");
+  trace.write();
+  CollectingSink sink;
+  const TraceInfo info = read_trace_info(dir.path(), sink);
+  ASSERT_EQ(info.marks.size(), 65535u);
+  EXPECT_EQ(info.marks.front().text, "first");
+  EXPECT_EQ(info.marks.back().text, "mark 65535");
+}
+
 TEST(ThreadTable, FindsEveryThreadOfItsHostAndNoOther) {
   Catalog catalog;
   for (uint32_t i = 0; i < 3000; i++)

@@ -35,6 +35,18 @@ TEST(CaptureModel, AnotherProcessWithTheSamePidIsNeitherEnabledNorDisabled) {
   EXPECT_EQ(rig.threads.timeline(1, 13), (Timeline{{5, 2}, {7, 0}}));
 }
 
+TEST(CaptureModel, AMarkIsOnAllRowsOfItsHost) {
+  ReplayRig rig(4, 4, builtin_models(), false, 2);
+  for (const uint32_t t : {0, 1, 2, 3})
+    rig.at(1).dispatch(t, t);
+  rig.at(3).sleep(2, 2).at(5).ftrace(FTrace_EXT_mark, kNone, 3, 0, kNone, 7).flush();
+  const Timeline marked = {{4, 7}, {5, 0}};
+  for (const uint32_t row : {0, 1, 2, 3}) {
+    EXPECT_EQ(rig.threads.timeline(row, 14), row % 2 ? marked : Timeline()) << row;
+    EXPECT_EQ(rig.cpus.timeline(row, 14), row % 2 ? marked : Timeline()) << row;
+  }
+}
+
 TEST(CpuModeModel, AFilterHoldsOnEveryCpu) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_filter_signal, kNone, 1, 0, kNone, 1);

@@ -166,6 +166,17 @@ TEST_F(WhyOpening, ThreadsThatSleptNearlyAllTheTimeAreLeftOutOnlyAbove) {
       << why_text(input());
 }
 
+TEST_F(WhyOpening, ThreadsThatAllSleptNearlyAllTheTimeAreNotLeftOut) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "filters": ["--comm app"], "tracer": "1"})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 12, 11, "app");
+  cpu.snapshot(1, 2, 0, FTRACE_OFFCPU_SLEEP).snapshot(2, 2, 0, FTRACE_OFFCPU_SLEEP);
+  cpu.at(100 * kMs).stop();
+  explain_all();
+  EXPECT_NE(why_text(input()).find("100 % is the sum of their lives, 200.0 ms\n\n"),
+            std::string::npos)
+      << why_text(input());
+}
+
 TEST_F(WhyOpening, AZombieDoesNotHideTheOnlyLivingThread) {
   trace.json(R"({"version": 1, "filters": ["--comm app"], "tracer": "1"})");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 12, 12, "app");

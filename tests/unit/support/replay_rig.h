@@ -15,12 +15,14 @@
 namespace ovnitrace::test {
 
 /// Threads 0, 1, … have the tids 100, 101, …, all of process 100; CPUs are 0, 1, …. Each event is
-/// an instant of its own unless its time is that of the one before.
+/// an instant of its own unless its time is that of the one before. Several hosts take threads and
+/// CPUs alternately.
 class ReplayRig {
 public:
   explicit ReplayRig(uint32_t threads = 2, uint32_t cpus = 2,
-                     std::vector<Model> models = builtin_models(), bool virtual_cpus = false)
-      : catalog_(make_catalog(threads, cpus)),
+                     std::vector<Model> models = builtin_models(), bool virtual_cpus = false,
+                     uint32_t hosts = 1)
+      : catalog_(make_catalog(threads, cpus, hosts)),
         replay(catalog_, std::move(models), options(virtual_cpus), sink, FaultLog::kUnlimited) {}
 
   ReplayRig &at(uint64_t time) {
@@ -114,16 +116,17 @@ public:
   CollectingRows threads, cpus;
 
 private:
-  static Catalog make_catalog(uint32_t threads, uint32_t cpus) {
+  static Catalog make_catalog(uint32_t threads, uint32_t cpus, uint32_t hosts) {
     Catalog catalog;
-    catalog.hosts = {{"node"}};
+    catalog.hosts.assign(hosts, {"node"});
     catalog.files = {"cpu0000.ftr"};
     for (uint32_t c = 0; c < cpus; c++)
-      catalog.cpus.push_back({c, 0});
+      catalog.cpus.push_back({c, c % hosts});
     for (uint32_t t = 0; t < threads; t++) {
       catalog.threads.emplace_back();
       catalog.threads.back().tid = 100 + t;
       catalog.threads.back().pid = 100;
+      catalog.threads.back().host = t % hosts;
       catalog.threads.back().name = "t" + std::to_string(t);
     }
     return catalog;
