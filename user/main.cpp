@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(0, 1);
   ovnitrace::add_commands(app, command);
   app.usage("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-            "       ovnitrace [OPTIONS] -a|-p PID\n"
+            "       ovnitrace [OPTIONS] -a|-p PID [-- PROGRAM]\n"
             "       ovnitrace SUBCOMMAND [OPTIONS] ...");
   app.footer(kFooter);
   if (!command.empty()) // what is stray is not the program

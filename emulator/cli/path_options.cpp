@@ -33,10 +33,9 @@ void add_path_options(App command, PathArguments &arguments, const std::string &
       .values(kTraceTids)
       .group(kGroup);
   command
-      .add_option(
-          "--section", arguments.query.section,
-          "With --critical-path: show the path of the longest section with this number. The "
-          "program numbers its sections (docs/user-events.md)")
+      .add_option("--section", arguments.query.section,
+                  "Sections of the program with this number (docs/user-events.md). With "
+                  "--critical-path: show the path of the longest one")
       .type_name("NUMBER")
       .group(kGroup)
       .default_if([&arguments] { return arguments.wanted; });

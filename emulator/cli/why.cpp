@@ -152,7 +152,9 @@ void add_why(App app) {
       "--all-threads", arguments->all_threads,
       "For a trace of `-a -- PROGRAM`: explain all threads, not only those of the program. "
       "For other traces, this is the default");
-  command.add_flag("--brief", arguments->options.brief, "Print only the answer in two sentences")
+  command
+      .add_flag("--brief", arguments->options.brief,
+                "Print only the answer, without the tree and the tables")
       .default_if([arguments] { return !arguments->json; });
   command
       .add_option(kTop, arguments->options.top,
@@ -198,8 +200,9 @@ void add_why(App app) {
     return arguments->path.wanted || arguments->slowest != 0;
   });
   command
-      .add_option("--slowest", arguments->slowest,
-                  "With --section: explain the N longest sections of this number one by one")
+      .add_option(
+          "--slowest", arguments->slowest,
+          "With --section NUMBER: explain the N longest sections with this number, one by one")
       .type_name("N")
       .range(1, 1000)
       .needs("--section");
@@ -213,9 +216,9 @@ void add_why(App app) {
   command.add_flag(kJson, arguments->json, "Print an object of JSON, with times in ns")
       .default_if([arguments] { return !arguments->options.brief; });
   command.footer(R"(
-Prints first the answer in two sentences and, if the numbers allow it, what to try. A tree shows
-where the time of the threads went: running; waiting for a CPU, by the thread that ran there;
-blocked, by system call and by waker. Then come the longest waits, and which thread wakes which.
+Prints first the answer and, if the numbers allow it, what to try. A tree shows where the time of
+the threads went: running; waiting for a CPU, by the thread that ran there; blocked, by system call
+and by waker. Then come the longest waits, and which thread wakes which.
 With --critical-path, only the path is printed; --json prints the path and the rest.
 
 docs/why.md explains the output, and docs/critical-path.md explains the path.

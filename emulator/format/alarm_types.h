@@ -56,7 +56,7 @@ inline constexpr AlarmType kAlarmTypes[] = {
     {CONTROL_ADDRESS, "address",
      "addres", // so in examples of the manual
      ValueKind::place, Source::probe, "foo",
-     "the instruction at 0xADDRESS, IMAGE+HEX or a function is executed",
+     "the instruction at a function, 0xADDRESS or IMAGE+HEX is executed",
      "the instruction at {} is executed", kCheapProbe, "Address"},
     {CONTROL_SSC, "ssc", "", ValueKind::hex, Source::probe, "11223344",
      "the marker `mov ebx, VALUE`, then bytes 64 67 90, is executed",
