@@ -57,7 +57,7 @@ async function start({header = {}, summary = {}, causes = varints(), damage = ba
       }
     },
   });
-  globalThis.window = {devicePixelRatio: 1};
+  globalThis.window = {DecompressionStream, devicePixelRatio: 1};
   globalThis.document.querySelectorAll = () =>
       base64.match(/.{1,88}/g).map((textContent, n) => ({textContent, remove: () => removed.push(n)}));
   globalThis.document.getElementById('collapse').textContent = 'Collapse all';

@@ -23,7 +23,7 @@ async function inflate(blocks) {
       block.remove();
     },
   });
-  const all = packed.pipeThrough(new DecompressionStream('deflate-raw'));
+  const all = packed.pipeThrough(new window.DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(all).arrayBuffer());
 }
 
