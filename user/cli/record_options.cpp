@@ -248,8 +248,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--rotate", arguments.rotate,
          "Begin a new part of the trace after this size on the disk (64M, 1G) or this time (10s, "
-         "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone. For DIR, a "
-         "command reads the newest parts as one trace, back to the last missing one")
+         "5m, 1h). Each part (DIR/0001, DIR/0002, …) can be read alone. A command "
+         "that is given DIR reads all parts after the last missing one as one trace")
       .type_name("SIZE|TIME")
       .default_if([&arguments] {
         return has_buffer(arguments, BufferKind::kJtn) && arguments.stacks.empty() &&
