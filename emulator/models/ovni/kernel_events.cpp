@@ -210,8 +210,8 @@ std::vector<EventDef> kernel_events() {
       {FTrace_EXT_exit, nullptr, "starts to exit; no transition yet"},
       {FTrace_EXT_snapshot, snapshot,
        "state and CPU of a thread at the start of the capture, or when it passes the filters "
-       "again: "
-       "Unknown to any. If the record has the state 0, the thread no longer passes the filters"},
+       "again: Unknown to any. If the record has the state 0, the thread no longer passes the "
+       "filters"},
       {FTrace_EXT_state, state,
        "state and CPU at the start of a chunk, or of a flight recorder's events: Unknown to any"},
       {FTrace_EXT_region, region, "a region stops: the threads in it become Unknown"},
