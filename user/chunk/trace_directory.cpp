@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/chunk/trace_directory.h"
 
+#include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/trace_lock.h"
 #include "emulator/base/unique_fd.h"
@@ -10,7 +11,7 @@
 #include "emulator/output/output_place.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -233,11 +234,8 @@ void TraceDirectory::discard() noexcept {
 }
 
 std::string default_trace_name(const std::string &program) {
-  std::string name = program.substr(program.rfind('/') + 1);
-  time_t now = time(nullptr);
-  char stamp[32];
-  strftime(stamp, sizeof(stamp), "-%Y%m%d-%H%M%S", localtime(&now));
-  return name + stamp;
+  return fmt::format("{}-{:%Y%m%d-%H%M%S}", program.substr(program.rfind('/') + 1),
+                     local_time(time(nullptr)));
 }
 
 } // namespace ovnitrace

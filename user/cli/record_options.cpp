@@ -257,8 +257,8 @@ void add_buffer_options(App app, RecordArguments &arguments) {
       });
   add_number(
       app, "--keep", arguments.options.rotation.keep, 1, kMostParts,
-      "With --rotate: keep the newest N parts. Also keep at most N older parts: those that "
-      "--trigger marked, and the part before each of these. Remove the others (default: keep all)")
+      "With --rotate: keep the newest N parts that --trigger saved (the marked part, and the part "
+      "before it), and the newest N others. Remove the rest (default: keep all)")
       .default_if([&arguments] { return !arguments.rotate.empty(); });
   app.add_option(
          "--trigger", arguments.triggers,
