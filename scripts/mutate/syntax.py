@@ -15,6 +15,8 @@ FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUC
 # Statements that change speed or warnings only.
 WITHOUT_EFFECT = re.compile(rb'\breserve\(|\bshrink_to_fit\(|\(void\)|\bassert\(|\bposix_fadvise\('
                             rb'|\bsigemptyset\(|\bprctl\(PR_SET_NAME')
+# What `{}` is in most types. A `return` of one has no early return.
+EMPTY = {b'std::nullopt', b'nullptr', b'false', b'0', b'""', b'{}'}
 
 
 class Finder:
@@ -58,8 +60,9 @@ class Finder:
                 self.add(path, children[0].extent.start.offset, children[0].extent.end.offset,
                          value, 'condition')
         elif kind == Kind.RETURN_STMT and children:
-            self.add(path, children[0].extent.start.offset, children[0].extent.end.offset, '{}',
-                     'early return')
+            value_begin, value_end = children[0].extent.start.offset, children[0].extent.end.offset
+            if self.sources[path][value_begin:value_end] not in EMPTY:
+                self.add(path, value_begin, value_end, '{}', 'early return')
         if kind == Kind.COMPOUND_STMT:
             self.block(path, children, parent)
         elif kind in (Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT) and children:

@@ -37,8 +37,18 @@ TEST(CheckedOptions, DefaultsAreSet) {
   EXPECT_EQ(options.compress_level, 1);
   EXPECT_EQ(options.stacks, 0u);
   EXPECT_EQ(options.trigger_saves, 0u);
-  EXPECT_FALSE(options.all);
-  EXPECT_FALSE(options.region_by_thread);
+  EXPECT_EQ(options.stack_depth, CAPTURE_STACK_DEPTH);
+  EXPECT_EQ(options.duration, 0u);
+  EXPECT_TRUE(options.children);
+  EXPECT_TRUE(options.cmdlines);
+  EXPECT_EQ(options.live, nullptr);
+  for (const std::string *text :
+       {&options.directory, &options.send, &options.key_file, &options.user, &options.on_save})
+    EXPECT_EQ(*text, "");
+  for (const bool asked :
+       {options.all, options.region_by_thread, options.force, options.quiet, options.debuginfod,
+        options.early_out, options.save_on_region_stop, options.opens_browser})
+    EXPECT_FALSE(asked);
 }
 
 TEST(CheckedOptions, AChunkIsASixteenthOfASmallBuffer) {

@@ -3,12 +3,15 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/run.h"
 #include "tests/unit/support/all_commands.h"
+#include "tests/unit/support/project_file.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -22,8 +25,10 @@ protected:
     std::vector<char *> argv;
     for (std::string &argument : arguments)
       argv.push_back(argument.data());
+    CLI::App fresh{"", "ovnitrace"}; // without the options of an earlier answer
+    prepare(fresh);
     testing::internal::CaptureStderr();
-    EXPECT_EQ(run_cli(app, int(argv.size()), argv.data(), kProgramCommands), status);
+    EXPECT_EQ(run_cli(fresh, int(argv.size()), argv.data(), kProgramCommands), status);
     const std::string text = testing::internal::GetCapturedStderr();
     return text.substr(0, text.find('\n'));
   }
@@ -62,6 +67,51 @@ TEST_F(Help, StartsWithTheUsage) {
     const std::string help = one->help("ovnitrace");
     EXPECT_NE(help.find("\nUsage: " + usages.at(one->get_name()) + "\n\n"), help.npos) << help;
   }
+}
+
+/// Returns the words in a text, in lower case.
+std::set<std::string> words_of(const std::string &text) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : text + ' ')
+    if (isalpha(uint8_t(c)))
+      word += char(tolower(c));
+    else if (!word.empty())
+      words.insert(std::exchange(word, {}));
+  return words;
+}
+
+TEST_F(Help, HasWordsOfTheDocsOnly) {
+  std::set<std::string> known = {
+      "accessible", "alu",          "awk",         "box",       "categories", "chmod",
+      "clocks",     "decompressed", "defines",     "details",   "due",        "environments",
+      "examples",   "fa",           "fetch",       "future",    "hex",        "matches",
+      "maximum",    "positionals",  "replacement", "required",  "roi",        "separated",
+      "serve",      "ssl",          "treat",       "unchanged", "url",        "verbose",
+      "waiting"};
+  known.merge(words_of(test::project_file("README.md")));
+  for (const std::string &name : test::project_files("docs"))
+    if (name.ends_with(".md"))
+      known.merge(words_of(test::project_file("docs/" + name)));
+  for (const CLI::App *one : commands())
+    for (const std::string &word : words_of(one->help("ovnitrace")))
+      EXPECT_TRUE(known.contains(word)) << one->get_name() << " has " << word;
+}
+
+TEST_F(Help, HasAnEndToEachBracket) {
+  const std::map<char, char> pairs = {{')', '('}, {']', '['}};
+  for (const CLI::App *one : commands())
+    for (const CLI::Option *option : one->get_options()) {
+      std::string open;
+      for (const char c : option->get_type_name() + option->get_description())
+        if (c == '(' || c == '[')
+          open += c;
+        else if (pairs.contains(c)) {
+          EXPECT_TRUE(open.ends_with(pairs.at(c))) << option->get_name();
+          open = open.substr(0, open.size() - 1);
+        }
+      EXPECT_EQ(open, "") << one->get_name() << " " << option->get_name();
+    }
 }
 
 TEST_F(Help, FitsIntoAHundredColumns) {
@@ -136,6 +186,22 @@ TEST_F(Help, NamesTheOnlyCommandThatHasAnOption) {
 TEST_F(Help, AWrongWordIsAnsweredWithTheRightOnes) {
   EXPECT_EQ(answer({"why", "--by", "colour", "run1"}),
             "ovnitrace: --by: 'colour' is not one of thread, process, name, cgroup");
+}
+
+TEST_F(Help, OutputsDoNotGoWithSend) {
+  const std::string refused = "ovnitrace: --gzip, --model, --draw, --report, --open and "
+                              "--no-convert do not go with --send";
+  for (const char *option :
+       {"--gzip", "--model=a.json", "--draw=worker", "--report", "--open", "--no-convert"})
+    EXPECT_EQ(answer({"-a", "-d", "1ms", "--send", "tcp://127.0.0.1:1", option})
+                  .substr(0, refused.size()),
+              refused)
+        << option;
+  const std::string useless = "ovnitrace: --gzip, --model and --draw are for the files of Paraver";
+  for (const char *option : {"--gzip", "--model=a.json", "--draw=worker"})
+    EXPECT_EQ(answer({"-a", "-d", "1ms", "--no-convert", option}).substr(0, useless.size()),
+              useless)
+        << option;
 }
 
 TEST_F(Help, HelpOfACommandNeedsNoTrace) {

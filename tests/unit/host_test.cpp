@@ -45,6 +45,16 @@ TEST(Host, IsThisOneWithItsCpus) {
   EXPECT_TRUE(describe_host(0).cpus.empty());
 }
 
+TEST(Host, HasTheNamesOfItsIdleStates) {
+  const Host host = describe_host(uint32_t(sysconf(_SC_NPROCESSORS_CONF)));
+  std::vector<std::string> names;
+  const std::string states = "/sys/devices/system/cpu/cpu0/cpuidle/state";
+  for (std::string name;
+       std::getline(std::ifstream(states + std::to_string(names.size()) + "/name"), name);)
+    names.push_back(name);
+  EXPECT_EQ(idle_state_names(host), names) << "all CPUs of a test machine have the same states";
+}
+
 TEST(Host, NamesTheDevicesThatAreAskedFor) {
   std::ifstream stats("/proc/diskstats");
   uint32_t major = 0, minor = 0;

@@ -15,9 +15,10 @@ namespace ovnitrace::test {
 
 class AllCommands : public testing::Test {
 protected:
-  AllCommands() {
-    app.formatter(std::make_shared<HelpFormatter>());
-    add_commands(app, command);
+  AllCommands() { prepare(app); }
+  void prepare(CLI::App &one) const {
+    one.formatter(std::make_shared<HelpFormatter>());
+    add_commands(one, command);
   }
   /// All commands, the one without a name first.
   std::vector<CLI::App *> commands() {
