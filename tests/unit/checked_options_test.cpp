@@ -45,9 +45,8 @@ TEST(CheckedOptions, DefaultsAreSet) {
   for (const std::string *text :
        {&options.directory, &options.send, &options.key_file, &options.user, &options.on_save})
     EXPECT_EQ(*text, "");
-  for (const bool asked :
-       {options.all, options.region_by_thread, options.force, options.quiet, options.debuginfod,
-        options.early_out, options.save_on_region_stop, options.opens_browser})
+  for (const bool asked : {options.all, options.region_by_thread, options.force, options.debuginfod,
+                           options.early_out, options.save_on_region_stop, options.opens_browser})
     EXPECT_FALSE(asked);
 }
 

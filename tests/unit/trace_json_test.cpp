@@ -153,6 +153,24 @@ TEST(TraceJson, SaysMoreWhereThereIsMore) {
   EXPECT_EQ(found["options"]["buffer"], "jtn");
 }
 
+TEST(TraceJson, HasStacksIfSomeWereTaken) {
+  TraceDescription trace = described();
+  EXPECT_FALSE(written(trace).contains("stacks"));
+  NamedStacks stacks;
+  stacks.captured.files = {{"/bin/app", 1}};
+  stacks.captured.frames = {{CapturedFrame::file, 0, 16}};
+  stacks.captured.places = {0};
+  stacks.captured.stacks = {{.first = 0, .kernel = 0, .user = 1}};
+  stacks.frames.resize(1);
+  stacks.build_ids.resize(1);
+  stacks.cut = {false};
+  trace.stacks = std::make_shared<NamedStacks>(stacks);
+  const nlohmann::json found = written(trace);
+  EXPECT_EQ(found["stacks"], nlohmann::json::parse(R"([{"user": [0]}])"));
+  EXPECT_EQ(found["stack_frames"].size(), 1u);
+  EXPECT_EQ(found["stack_files"], nlohmann::json::parse(R"([{"path": "/bin/app"}])"));
+}
+
 TEST(TraceJson, CountsEventsAtTheEnd) {
   TraceDescription trace = described();
   trace.finished = true;
