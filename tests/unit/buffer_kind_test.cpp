@@ -13,6 +13,7 @@ namespace {
 
 TEST(BufferKind, IsReadFromText) {
   EXPECT_EQ(parse_buffer_kind("disk").kind, BufferKind::kJtn);
+  EXPECT_EQ(parse_buffer_kind("disk").bytes, 0u);
   EXPECT_EQ(parse_buffer_kind("last:64M").kind, BufferKind::kCyc);
   EXPECT_EQ(parse_buffer_kind("jtn").kind, BufferKind::kJtn) << "the manual's name";
   EXPECT_EQ(parse_buffer_kind("cyc:64M").kind, BufferKind::kCyc);
@@ -35,6 +36,36 @@ TEST(BufferKind, RefusesUnknownKinds) {
       EXPECT_EQ(error.status(), kExitUsage) << text;
     }
   }
+}
+
+TEST(BufferKind, AnErrorSaysWhatToGive) {
+  const auto error = [](const std::string &text) -> std::string {
+    try {
+      parse_buffer_kind(text);
+      return "";
+    } catch (const Error &thrown) {
+      return thrown.what();
+    }
+  };
+  EXPECT_EQ(error("cyc"), "--buffer cyc: give disk (all to disk), last:SIZE (a flight recorder of "
+                          "the last SIZE of each CPU) or stop:SIZE (tracing stops when SIZE is "
+                          "recorded)");
+  EXPECT_EQ(error("stop:0"), "--buffer stop:0: a buffer of no size keeps nothing");
+  EXPECT_EQ(error("last:1X"), "--buffer: 1X is no size; give one like 512K, 64M or 2G");
+  EXPECT_EQ(error("stop:16777216T"), "--buffer: 16777216T is more than any machine has");
+}
+
+TEST(BufferKind, SizesHaveFourUnitsInEitherCase) {
+  EXPECT_EQ(parse_size("-x", "0"), 0u);
+  EXPECT_EQ(parse_size("-x", "513"), 513u);
+  EXPECT_EQ(parse_size("-x", "3k"), 3072u);
+  EXPECT_EQ(parse_size("-x", "3K"), 3072u);
+  EXPECT_EQ(parse_size("-x", "5m"), 5'242'880u);
+  EXPECT_EQ(parse_size("-x", "2G"), 2'147'483'648u);
+  EXPECT_EQ(parse_size("-x", "2t"), 2'199'023'255'552u);
+  EXPECT_EQ(parse_size("-x", "18446744073709551615"), UINT64_MAX);
+  EXPECT_EQ(parse_size("-x", "18014398509481983K"), UINT64_MAX - 1023);
+  EXPECT_THROW(parse_size("-x", "18014398509481984K"), Error);
 }
 
 TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {

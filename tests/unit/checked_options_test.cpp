@@ -98,6 +98,10 @@ TEST(CheckedOptions, LevelsOfCompressionAreUnderstood) {
   EXPECT_EQ(checked(arguments).compress_level, 0);
   arguments.compress = "7";
   EXPECT_EQ(checked(arguments).compress_level, 7);
+  arguments.compress = "19";
+  EXPECT_EQ(checked(arguments).compress_level, 19);
+  arguments.compress = "20";
+  EXPECT_EQ(error_of(arguments), "--compress: give a whole number from 0 to 19, not 20");
   arguments.compress = "x";
   EXPECT_NE(error_of(arguments), "");
 }
@@ -119,6 +123,44 @@ TEST(CheckedOptions, ARotationIsASizeOrATime) {
   RecordArguments arguments = app();
   arguments.rotate = "64m";
   EXPECT_EQ(error_of(arguments), "--rotate 64m: m is for minutes: write 64M for MiB, or 64min");
+}
+
+TEST(CheckedOptions, ARotationHasAUnit) {
+  const auto rotated = [](const std::string &text) {
+    RecordArguments arguments = app();
+    arguments.rotate = text;
+    return arguments;
+  };
+  for (const std::string text : {"10", "0s", "x", "1d", "s", "500x", "min"})
+    EXPECT_EQ(error_of(rotated(text)), "--rotate: '" + text +
+                                           "' is no size or time above 0: write 64M or 1G, or "
+                                           "10s, 5m or 1h");
+  EXPECT_EQ(error_of(rotated("0M")), "--rotate: '0M' is no size or time above 0: write 64M or 1G, "
+                                     "or 10s, 5m or 1h");
+  EXPECT_EQ(error_of(rotated("xM")), "--rotate: xM is no size; give one like 512K, 64M or 2G");
+  EXPECT_EQ(error_of(rotated("60m")),
+            "--rotate 60m: m is for minutes: write 60M for MiB, or 60min");
+  EXPECT_EQ(checked(rotated("10ms")).rotation.time, 10'000'000u);
+  EXPECT_EQ(checked(rotated("10s")).rotation.bytes, 0u);
+  EXPECT_EQ(checked(rotated("1M")).rotation.time, 0u);
+  EXPECT_FALSE(checked(app()).rotation.wanted());
+}
+
+TEST(CheckedOptions, ARotationWritesToThisDiskWithoutStacks) {
+  RecordArguments keep = app();
+  keep.options.rotation.keep = 2;
+  EXPECT_EQ(error_of(keep), "--keep needs --rotate SIZE|TIME");
+  keep.rotate = "1M";
+  EXPECT_EQ(checked(keep).rotation.keep, 2u);
+  keep.options.send = "tcp://h:1";
+  EXPECT_EQ(error_of(keep), "--rotate does not go with --send");
+  keep.options.send.clear();
+  keep.buffer = "stop:1M";
+  EXPECT_EQ(error_of(keep), "--rotate needs --buffer disk, the default");
+  keep.buffer = "disk";
+  keep.stacks = "user";
+  EXPECT_EQ(error_of(keep), "--rotate does not go with --stacks: stacks are named when the capture "
+                            "ends");
 }
 
 TEST(CheckedOptions, SkipAndLengthAreAChain) {
@@ -226,6 +268,51 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
     EXPECT_EQ(error.substr(0, *cases[n].start ? strlen(cases[n].start) : error.size()),
               cases[n].start)
         << n;
+  }
+}
+
+TEST(CheckedOptions, ErrorsAreWholeSentences) {
+  struct {
+    RecordArguments from;
+    Change change;
+    const char *error;
+  } const cases[] = {
+      {app(), [](auto &a) { a.options.command.clear(); },
+       "nothing to trace: give a program after --, as in `sudo ovnitrace -- ./app`, a process with "
+       "-p PID, or -a for the whole machine; see `ovnitrace --help`"},
+      {app(), [](auto &a) { a.options.selection.tids = {7}; },
+       "-t names threads that run already, and a program after -- has none yet: give -p, or -t "
+       "without a program"},
+      {app(), [](auto &a) { a.options.send = "tcp://h:1", a.options.directory = "d"; },
+       "--send excludes -o DIR and -f: the collector names and writes the trace"},
+      {app(), [](auto &a) { a.options.send = "udp://h:1"; },
+       "--send udp://h:1: a capture is sent over TCP: give tcp://HOST:PORT; only programs with "
+       "libovnitrace send over UDP"},
+      {app(), [](auto &a) { a.options.send = "tcp://h:0"; },
+       "--send tcp://h:0: nobody listens on port 0"},
+      {app(), [](auto &a) { a.options.control = {kChain}, a.options.all = true; },
+       "--control does not go with -a: chains are of processes. Name them with -p"},
+      {app(), [](auto &a) { a.options.early_out = true; }, "--early-out needs --control CHAIN"},
+      {app(), [](auto &a) { a.triggers = {"task_end"}; },
+       "--trigger needs --buffer last:SIZE or --rotate"},
+      {app(), [](auto &a) { a.options.on_save = "true"; },
+       "--on-save needs --buffer last:SIZE, or --rotate and --trigger"},
+      {app(), [](auto &a) { a.triggers = {"task_end"}, a.rotate = "10s"; },
+       "--trigger task_end cannot be used with --rotate: use latency, preempted, "
+       "idle-while-waiting, blocked or exit, or record with --buffer last:SIZE"},
+      {app(), [](auto &a) { a.triggers = {"region_stop"}, a.buffer = "last:1M"; },
+       "--trigger region_stop needs --control CHAIN"},
+      {app(),
+       [](auto &a) {
+         a.options.ring_bytes = (1 << 30) + 1;
+         a.options.chunk_bytes = 4096;
+       },
+       "--ring-size: 1073741825 bytes are out of range; give 64 KiB to 1024 MiB"},
+  };
+  for (const auto &[from, change, error] : cases) {
+    RecordArguments arguments = from;
+    change(arguments);
+    EXPECT_EQ(error_of(arguments), error);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "user/cli/process_names.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -38,6 +39,22 @@ TEST_F(ProcessNames, AreTheKernelsAndThoseOfThePrograms) {
   EXPECT_EQ(found("ngin?"), "nginx 9;nginx 12;");
   EXPECT_EQ(found("kworker*"), "kworker/0:1 3;");
   EXPECT_EQ(found("ngin"), "");
+  EXPECT_EQ(found("*"), "kworker/0:1 3;gnome-terminal- 7;nginx 9;nginx 12;");
+}
+
+TEST_F(ProcessNames, AreNotOurOwnNorOfWhatHasEnded) {
+  const std::string self = std::to_string(getpid());
+  process(self, "tracer", "tracer");
+  EXPECT_EQ(found("tracer"), "");
+  std::filesystem::create_directory(dir / "5"); // without files: it has just ended
+  EXPECT_EQ(found("*"), "");
+  EXPECT_TRUE(processes_named("*", dir / "no").empty());
+}
+
+TEST_F(ProcessNames, AProgramWithoutAPathIsFoundToo) {
+  process("4", "python3", std::string("app.py\0-x", 9));
+  EXPECT_EQ(found("app.py"), "python3 4;");
+  EXPECT_EQ(found("-x"), "");
 }
 
 } // namespace
