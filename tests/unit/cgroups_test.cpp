@@ -95,6 +95,16 @@ TEST(CgroupPaths, AreBounded) {
   for (uint64_t key = 1; key <= CgroupPaths::kMost; key++)
     ASSERT_EQ(paths.number(key << CAPTURE_CGROUP_KEY_SHIFT), key);
   EXPECT_EQ(paths.number(~0ull), 0);
+  cgroup_record record = {};
+  record.key = ~0ull;
+  record.bytes = 1;
+  record.text[0] = 'x';
+  paths.take(&record, sizeof record); // there is no room for its path
+  EXPECT_EQ(paths.paths().size(), CgroupPaths::kMost);
+  EXPECT_EQ(paths.paths().front(), "");
+  record.key = 2ull << CAPTURE_CGROUP_KEY_SHIFT;
+  paths.take(&record, sizeof record);
+  EXPECT_EQ(paths.paths()[1], "/x") << "those that have a number are still read";
 }
 
 TEST(OldHierarchy, IsSystemdsOrElseThatOfTheCpu) {

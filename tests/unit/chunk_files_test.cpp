@@ -36,6 +36,8 @@ TEST_F(ChunkFilesTest, MakesAFileForEachCpuThatHasChunks) {
   EXPECT_EQ(files.error(), "");
   EXPECT_EQ(size_of(0), 2 * 16 * first.records.size());
   EXPECT_EQ(size_of(2), 16 * second.records.size());
+  EXPECT_EQ(files.bytes(0), 2 * 16 * first.records.size());
+  EXPECT_EQ(files.bytes(1), 0u);
   EXPECT_FALSE(std::filesystem::exists(dir_ / ChunkFiles::file_name(1)));
 }
 
@@ -100,6 +102,7 @@ TEST_F(ChunkFilesTest, KeepsWholeCompressedChunksWhenTheDiskIsFull) {
   signal(SIGXFSZ, handler);
   EXPECT_NE(files.error().find("cpu0000.ftr.zst: File too large"), std::string::npos)
       << files.error();
+  EXPECT_EQ(files.bytes(0), std::filesystem::file_size(dir_ / "cpu0000.ftr.zst"));
   decompress_trace(dir_.path());
   EXPECT_GT(size_of(0), 0u);
   EXPECT_EQ(size_of(0) / 16 + missing, given);
@@ -129,6 +132,8 @@ TEST_F(ChunkFilesTest, KeepsWholeRecordsWhenTheDiskIsFull) {
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(size_of(0), 1000u / 16 * 16);
+  EXPECT_EQ(files.bytes(0), 992u);
+  EXPECT_EQ(files.bytes(1), 0u);
   EXPECT_EQ(size_of(0) / 16 + missing, 2 * chunk.records.size());
   EXPECT_EQ(after, other.records.size()) << "nothing is written behind what is missing";
   EXPECT_NE(files.error().find("cannot write cpu0000.ftr: File too large"), std::string::npos)

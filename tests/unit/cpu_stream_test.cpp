@@ -219,6 +219,46 @@ TEST_F(CpuStreamRecords, ALossAfterTheEndDoesNotCount) {
   EXPECT_EQ(stream_.late().lost, 32u);
 }
 
+TEST_F(CpuStreamRecords, ALossAtTheEndIsInTheCapture) {
+  stream_.note_position(1000);
+  end_ = 20;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(20, 0);
+  EXPECT_EQ(finish(20), (Lines{"20 dark 0", "20 light 32"}));
+  EXPECT_EQ(stream_.late().events, 0u);
+  EXPECT_EQ(stream_.late().lost, 0u);
+}
+
+// The pause hides the end of the loss.
+TEST_F(CpuStreamRecords, ALossIntoAPauseEndsWithThePause) {
+  stream_.note_position(1000);
+  stream_.add_pause(7, true);
+  stream_.add_pause(15, false);
+  stage(2);
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(3, 0);
+  EXPECT_EQ(finish(1000), (Lines{"3 dark 0", "7 dark 5", "15 light 0", "20 wakeup"}));
+  EXPECT_EQ(stream_.late().events, 1u) << "at 10";
+  EXPECT_EQ(stream_.late().lost, 0u);
+}
+
+TEST_F(CpuStreamRecords, WhatWasReadWhereItIsStagedIsNotReadAgain) {
+  stream_.note_position(1000);
+  stage(3);
+  stream_.settle(stage_, 0);
+  stream_.settle(stage_, 0);
+  stage(5);
+  EXPECT_EQ(finish(1000), (Lines{"10 wakeup", "20 wakeup", "30 wakeup", "40 wakeup", "50 wakeup"}));
+  EXPECT_EQ(stream_.late().events, 0u);
+}
+
+TEST_F(CpuStreamRecords, ABatchIsWrittenInTheOrderOfTime) {
+  stream_.note_position(1000);
+  stage(3);
+  std::swap(stage_.batch.records[0], stage_.batch.records[2]);
+  EXPECT_EQ(finish(1000), (Lines{"10 wakeup", "20 wakeup", "30 wakeup"}));
+}
+
 TEST_F(CpuStreamRecords, BlackoutsWaitForTheTransitionsBeforeThem) {
   stream_.note_position(1000);
   stream_.add_blackout(15, 25, 7, FTRACE_BLACKOUT_FAMILIES);

@@ -56,6 +56,20 @@ TEST(StacksJson, HasEachFrameAndFileOnceInTheOrderOfTheirUse) {
     {"path": "[ext4]"}, {"path": "/opt/app", "build_id": "ab12"}])"));
 }
 
+TEST(StacksJson, AFrameOfAFileCanHaveNoAddressAndAKernelFrameNoModule) {
+  NamedStacks stacks = named();
+  stacks.frames[2].address.reset();
+  stacks.frames[1].module.reset();
+  std::string text = "{\"first\": 1";
+  write_stacks(stacks, [&](std::string_view piece) { text += piece; });
+  const json found = json::parse(text + "}");
+  EXPECT_EQ(found["stack_frames"][0],
+            json::parse(R"({"kernel": true, "offset": 5, "function": "ext4_read"})"));
+  EXPECT_FALSE(found["stack_frames"][1].contains("address"));
+  EXPECT_EQ(found["stack_frames"][1]["file"], 0);
+  EXPECT_EQ(found["stack_files"], json::parse(R"([{"path": "/opt/app", "build_id": "ab12"}])"));
+}
+
 TEST(StacksJson, StacksAreCountedAsOftenAsTheyWereTaken) {
   TraceDescription trace;
   trace.stacks = std::make_shared<NamedStacks>(named());

@@ -129,6 +129,7 @@ TEST(TraceJson, SaysMoreWhereThereIsMore) {
   trace.with_children = false;
   trace.all_threads = trace.cpu_holders = trace.sees_refills = true;
   trace.idle_states = {"POLL", "C1"};
+  trace.cgroups = {"/a", "/b/c"};
   trace.devices = {{2049, "sda1"}};
   trace.control = {{"a", "start:x"}, {"", "stop:y"}};
   trace.region_by_thread = true;
@@ -141,6 +142,7 @@ TEST(TraceJson, SaysMoreWhereThereIsMore) {
   EXPECT_EQ(found["cpu_holders"], true);
   EXPECT_EQ(found["sees_refills"], true);
   EXPECT_EQ(found["idle_states"], nlohmann::json::parse(R"(["POLL", "C1"])"));
+  EXPECT_EQ(found["cgroups"], nlohmann::json::parse(R"(["/a", "/b/c"])"));
   EXPECT_EQ(found["devices"], nlohmann::json::parse(R"([{"device": 2049, "name": "sda1"}])"));
   EXPECT_EQ(found["control"], nlohmann::json::parse(R"({"region": "thread", "chains": [
     {"name": "a", "text": "start:x"}, {"name": "", "text": "stop:y"}]})"));
