@@ -12,6 +12,9 @@
 
 #include <cstring>
 #include <memory>
+#include <semaphore>
+#include <utility>
+#include <vector>
 
 namespace ovnitrace {
 namespace {
@@ -108,6 +111,40 @@ TEST(ChunkPipeline, GivesUpForTheFirstOfTooMany) {
     EXPECT_EQ(run.output.compressed + run.output.stored, kChunks);
     EXPECT_GE(run.output.compressed, 1u) << "the last ones are, at the end";
   }
+}
+
+// The writer waits for an hour, so it is the thread that compresses which lets the chunk go.
+TEST(ChunkPipeline, CompressesBeforeTheEnd) {
+  FrameOutput output;
+  std::counting_semaphore<> done(0);
+  Chunk first = test::event_chunk(0, 0, 5, 400), second = test::event_chunk(1, 0, 1005, 400);
+  ChunkPipeline line(output, {1, 2, kLong}, [&](Chunk *, size_t) { done.release(); });
+  line.add(&first);
+  EXPECT_TRUE(done.try_acquire_for(std::chrono::seconds(10)));
+  line.add(&second);
+  EXPECT_TRUE(done.try_acquire_for(std::chrono::seconds(10)));
+  line.close();
+  EXPECT_EQ(output.compressed, 2u);
+  EXPECT_EQ(output.finished, 1u);
+}
+
+TEST(ChunkPipeline, WithoutCompressionMakesNoFrames) {
+  test::CollectingOutput output(30);
+  std::vector<std::pair<Chunk *, size_t>> done;
+  Chunk first = test::event_chunk(0, 0, 5, 10), second = test::event_chunk(2, 0, 5, 40);
+  {
+    ChunkPipeline line(output, {.level = 0}, [&](Chunk *chunk, size_t missing) {
+      EXPECT_TRUE(chunk->frame.empty());
+      done.emplace_back(chunk, missing);
+    });
+    line.add(&first);
+    line.add(&second);
+  }
+  EXPECT_EQ(output.finished, 1) << "the destructor closes it";
+  EXPECT_EQ(done, (std::vector<std::pair<Chunk *, size_t>>{{&first, 0},
+                                                           {&second, second.records.size()}}));
+  EXPECT_EQ(output.count(0, FTrace_EVT_task_dispatch), 10u);
+  EXPECT_EQ(output.count(2, FTrace_EVT_task_dispatch), 0u);
 }
 
 TEST(ChunkPipeline, ThrowsWhereAThreadCannotStart) {

@@ -285,6 +285,19 @@ TEST(FlightRecorder, FillsItsBytesToTheLast) {
   EXPECT_EQ(2 * least_bytes(3), 3 * least_bytes(2));
 }
 
+TEST(FlightRecorder, LendsAnEmptyChunkOfEachCpu) {
+  CollectingOutput output;
+  FlightRecorder recorder(output, 2, kBytes, kRecords);
+  for (const uint32_t cpu : {1u, 0u, 1u}) {
+    Chunk *const chunk = recorder.borrow(cpu);
+    EXPECT_EQ(chunk->cpu, cpu);
+    EXPECT_TRUE(chunk->records.empty());
+    EXPECT_GE(chunk->records.capacity(), kRecords);
+    chunk->records = event_chunk(uint16_t(cpu), 0, 1000, 5).records;
+  } // the last one was lent twice, and never given
+  EXPECT_EQ(recorder.bytes_kept(), 0u);
+}
+
 TEST(FlightRecorder, SavesWhileItGoesOn) {
   CollectingOutput at_end, first, second;
   FlightRecorder recorder(at_end, 1, kBytes, kRecords);
