@@ -54,6 +54,19 @@ protected:
   const std::string trace_ = dir_ / "t";
 };
 
+TEST_F(TraceDirectoryTest, APartTakesNoDirectoryThatExists) {
+  const test::TempDir dir;
+  const TraceDirectory whole(dir / "run", IfExists::refuse);
+  std::filesystem::create_directory(dir / "run/0002");
+  EXPECT_EQ(TraceDirectory(whole, "0001").path(), dir / "run/0001");
+  try {
+    TraceDirectory(whole, "0002");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "cannot make the part " + (dir / "run/0002") + ": File exists");
+  }
+}
+
 TEST_F(TraceDirectoryTest, IsMadeIfThereIsNone) {
   const TraceDirectory made(trace_, IfExists::refuse);
   EXPECT_EQ(made.path(), trace_);
