@@ -95,7 +95,7 @@ TEST_F(PageHeader, HasWhatIsSaidOfThreadsAndCpus) {
 TEST_F(PageHeader, HasWhoHeldTheCpu) {
   two_threads();
   const json header = page().header;
-  EXPECT_EQ(header["waits"], json::parse(R"({"left_out": 0, "sums": [
+  EXPECT_EQ(header["waits"], json::parse(R"json({"left_out": 0, "sums": [
     {"known": true, "name": "b (22)", "ns": 146, "thread": 1, "waiter": 0
 },
     {"known": false, "name": "unknown after the first that got it", "ns": 59, "thread": null,
@@ -103,10 +103,10 @@ TEST_F(PageHeader, HasWhoHeldTheCpu) {
     {"known": false, "name": "unknown after the first that got it", "ns": 50, "thread": null,
      "waiter": 1},
     {"known": true, "name": "a (11)", "ns": 34, "thread": 0, "waiter": 1}]
-})"));
+})json"));
   const json why = header["why"];
-EXPECT_EQ(keys(why), (Texts{"blocks", "culprits", "idle", "kinds"}));
-  EXPECT_EQ(why["culprits"], json::parse(R"([
+  EXPECT_EQ(keys(why), (Texts{"blocks", "culprits", "idle", "kinds"}));
+  EXPECT_EQ(why["culprits"], json::parse(R"json([
     {"kind": 1, "known": true, "name": "a", "text": "a (11)", "thread": 0, "untraced": false
   },
     {"kind": 1, "known": true, "name": "b", "text": "b (22)", "thread": 1, "untraced": false},
@@ -117,46 +117,46 @@ EXPECT_EQ(keys(why), (Texts{"blocks", "culprits", "idle", "kinds"}));
     {"kind": 5, "known": true, "name": "interrupt", "text": "an interrupt", "thread": null,
      "untraced": false},
     {"kind": 7, "known": true, "name": "nobody yet", "text": "nobody yet", "thread": null,
-     "untraced": false}])"));
+     "untraced": false}])json"));
   EXPECT_EQ(why["blocks"], json::parse(R"(["call not known"])"));
   EXPECT_EQ(why["idle"][1], json::parse(R"({"word": "scheduler", "name": "scheduler",
     "meaning": "another CPU was idle that the thread may use"})"));
   EXPECT_EQ(why["kinds"][1],
             json::parse(R"({"word": "preemption", "name": "after a preemption"})"));
   EXPECT_EQ(why["kinds"].size(), 9u);
-  }
+}
 
-  TEST_F(PageHeader, HasTheFirstTwoHundredMarks) {
-    json marks = json::array();
-    for (uint64_t n = 0; n < 201; n++)
-      marks.push_back({{"time_ns", 1000 + n}, {"text", std::to_string(n)}});
-    trace.json(json{{"version", 1}, {"marks", marks}}.dump());
-    trace.cpu(0).at(1000).start().at(2000).stop();
-    trace.write();
-    const json shown = page().header["marks"];
-    ASSERT_EQ(shown.size(), 200u);
-    EXPECT_EQ(shown[199], json::parse(R"({"text": "199", "time": 199})"));
-  }
+TEST_F(PageHeader, HasTheFirstTwoHundredMarks) {
+  json marks = json::array();
+  for (uint64_t n = 0; n < 201; n++)
+    marks.push_back({{"time_ns", 1000 + n}, {"text", std::to_string(n)}});
+  trace.json(json{{"version", 1}, {"marks", marks}}.dump());
+  trace.cpu(0).at(1000).start().at(2000).stop();
+  trace.write();
+  const json shown = page().header["marks"];
+  ASSERT_EQ(shown.size(), 200u);
+  EXPECT_EQ(shown[199], json::parse(R"({"text": "199", "time": 199})"));
+}
 
-  TEST_F(PageHeader, HasTheCriticalPaths) {
-    two_threads();
-    std::vector<CriticalPath> paths;
-    for (const uint32_t tid : {11u, 22u})
-      paths.push_back(
-          critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {.tid = tid, .section = {}}));
-    const PackedPage packed = page(paths);
-    EXPECT_EQ(packed.header["critical_path"]["paths"],
-              json::parse(R"([{"from": 0, "segments": 10, "thread": 0, "to": 600},
+TEST_F(PageHeader, HasTheCriticalPaths) {
+  two_threads();
+  std::vector<CriticalPath> paths;
+  for (const uint32_t tid : {11u, 22u})
+    paths.push_back(
+        critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {.tid = tid, .section = {}}));
+  const PackedPage packed = page(paths);
+  EXPECT_EQ(packed.header["critical_path"]["paths"],
+            json::parse(R"([{"from": 0, "segments": 10, "thread": 0, "to": 600},
                             {"from": 0, "segments": 9, "thread": 1, "to": 600}])"));
-    EXPECT_EQ(packed.header["critical_path"]["causes"][1], "Waiting for a CPU");
-    EXPECT_EQ(packed.header["critical_path"]["causes"].size(), 14u);
-    EXPECT_FALSE(result.path_left_out);
-    std::string numbers;
-    for (test::Numbers path(packed.parts.at("critical_path")); path.more();)
-      numbers += std::to_string(path.next()) + " ";
-    EXPECT_EQ(numbers, "50 0 0 50 0 1 54 0 0 46 0 1 50 0 1 50 0 1 100 0 0 50 0 6 9 0 1 141 0 0 "
-                       "20 1 10 30 1 1 50 1 0 50 1 7 4 1 1 46 1 0 50 1 1 50 1 0 300 1 8 ");
-  }
+  EXPECT_EQ(packed.header["critical_path"]["causes"][1], "Waiting for a CPU");
+  EXPECT_EQ(packed.header["critical_path"]["causes"].size(), 14u);
+  EXPECT_FALSE(result.path_left_out);
+  std::string numbers;
+  for (test::Numbers path(packed.parts.at("critical_path")); path.more();)
+    numbers += std::to_string(path.next()) + " ";
+  EXPECT_EQ(numbers, "50 0 0 50 0 1 54 0 0 46 0 1 50 0 1 50 0 1 100 0 0 50 0 6 9 0 1 141 0 0 "
+                     "20 1 10 30 1 1 50 1 0 50 1 7 4 1 1 46 1 0 50 1 1 50 1 0 300 1 8 ");
+}
 
-  } // namespace
-  } // namespace ovnitrace
+} // namespace
+} // namespace ovnitrace
