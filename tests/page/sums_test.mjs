@@ -68,3 +68,17 @@ test('sums over many slices are those of one after the other', () => {
       sums.times(1, from, to).forEach((ns, s) =>
           assert.ok(Math.abs(ns - slow(from, to)[s]) < 1e-6, from + ' ' + to + ' ' + s));
 });
+
+test('sums of many slices are exact around each sixteenth, in each thread', () => {
+  const slices = Array.from({length: 70}, (_, n) => ({state: n % 2 ? PAUSED : RUNNING, length: 10 + n}));
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 0, slices}, {tid: 2, pid: 1, name: 'b', start: 0, slices}]);
+  const sums = new StateSums(trace);
+  for (const thread of [0, 1]) {
+    // slice n starts at 10 n + n (n - 1) / 2: slice 15 at 255, 16 at 280, 17 at 306, 48 at 1608
+    assert.deepEqual([...sums.times(thread, 0, 279)], [0, 136, 143, 0, 0, 0, 0]);
+    assert.deepEqual([...sums.times(thread, 0, 281)], [0, 137, 144, 0, 0, 0, 0]);
+    assert.deepEqual([...sums.times(thread, 0, 307)], [0, 162, 145, 0, 0, 0, 0]);
+    assert.deepEqual([...sums.times(thread, 281, 1610)], [0, 657, 672, 0, 0, 0, 0]);
+    assert.deepEqual([...sums.times(thread, 0, 1e6)], [0, 1540, 1575, 0, 0, 0, 0]);
+  }
+});

@@ -162,5 +162,97 @@ TEST(Cfg, NamesItsWriter) {
             std::string::npos);
 }
 
+TEST(Cfg, AWindowWithItsHistogramIsThisFile) {
+  CfgWindow window;
+  window.name = "Thread: state";
+  window.type = 7;
+  window.minimum = 1;
+  window.maximum = 250;
+  window.values = {
+      {0, "none", {}}, {1, "Running", Color{0, 175, 125}}, {2, "Paused", Color{66, 74, 96}}};
+  window.unit = CfgUnit::milliseconds;
+  window.arrows = true;
+  const CfgHistogram histogram{.name = "Thread: time",
+                               .statistic = CfgHistogram::Statistic::bursts,
+                               .minimum = 1,
+                               .maximum = 1000,
+                               .delta = 2.5,
+                               .picture = true,
+                               .transposed = true};
+  EXPECT_EQ(cfg_text(window, &histogram), R"cfg(#ParaverCFG
+ConfigFile.Version: 3.4
+ConfigFile.NumWindows: 1
+ConfigFile.BeginDescription
+Written by ovnitrace.
+ConfigFile.EndDescription
+
+window_name Thread: state
+window_type single
+window_id 1
+window_position_x 0
+window_position_y 0
+window_width 900
+window_height 300
+window_comm_lines_enabled true
+window_flags_enabled false
+window_noncolor_mode true
+window_custom_color_enabled true
+window_custom_color_palette {1:0,175,125},{2:66,74,96}
+window_logical_filtered true
+window_physical_filtered false
+window_intracomms_enabled true
+window_intercomms_enabled true
+window_units Milliseconds
+window_maximum_y 250.000000
+window_minimum_y 1.000000
+window_compute_y_max false
+window_level thread
+window_scale_relative 1.000000000000
+window_end_time_relative 1.000000000000
+window_object appl { 1, { All } }
+window_begin_time_relative 0.000000000000
+window_open false
+window_drawmode draw_randnotzero
+window_drawmode_rows draw_randnotzero
+window_pixel_size 1
+window_labels_to_draw 1
+window_selected_functions { 14, { {cpu, Active Thd}, {appl, Adding}, {task, Adding}, {thread, Last Evt Val}, {node, Adding}, {system, Adding}, {workload, Adding}, {from_obj, All}, {to_obj, All}, {tag_msg, All}, {size_msg, All}, {bw_msg, All}, {evt_type, =}, {evt_value, All} } }
+window_compose_functions { 9, { {compose_cpu, As Is}, {compose_appl, As Is}, {compose_task, As Is}, {compose_thread, As Is}, {compose_node, As Is}, {compose_system, As Is}, {compose_workload, As Is}, {topcompose1, As Is}, {topcompose2, As Is} } }
+window_filter_module evt_type 1 7
+
+< NEW ANALYZER2D >
+Analyzer2D.Name: Thread: time
+Analyzer2D.X: 0
+Analyzer2D.Y: 0
+Analyzer2D.Width: 900
+Analyzer2D.Height: 300
+Analyzer2D.ControlWindow: 1
+Analyzer2D.DataWindow: 1
+Analyzer2D.Accumulator: Semantic
+Analyzer2D.Statistic: # Bursts
+Analyzer2D.CalculateAll: True
+Analyzer2D.HideCols: True
+Analyzer2D.HorizVert: Vertical
+Analyzer2D.Color: True
+Analyzer2D.SemanticColor: True
+Analyzer2D.Zoom: Enabled
+Analyzer2D.SortCols: False
+Analyzer2D.AnalysisLimits: Allwindow
+Analyzer2D.ComputeYScale: False
+Analyzer2D.Minimum: 1.000000
+Analyzer2D.Maximum: 1000.000000
+Analyzer2D.Delta: 2.500000
+Analyzer2D.UseFixedDelta: True
+Analyzer2D.ComputeGradient: True
+Analyzer2D.Objects: All
+Analyzer2D.DrawModeObjects: draw_maximum
+Analyzer2D.DrawModeColumns: draw_maximum
+Analyzer2D.PixelSize: 1
+Analyzer2D.ColorMode: window_in_null_gradient_mode
+Analyzer2D.ShowOnlyTotals: False
+Analyzer2D.ShortHeaderLabels: True
+)cfg");
+}
+
 } // namespace
 } // namespace ovnitrace
