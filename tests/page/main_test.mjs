@@ -144,6 +144,9 @@ test('the tools search, sort, hide, fold and colour', async () => {
   assert.deepEqual([byId['critical-label'].hidden, byId.critical.checked], [false, true]);
   byId.critical.onchange({target: {checked: false}});
   assert.equal(byId.critical.checked, false);
+  assert.equal(byId.path.hidden, false);
+  byId.path.onchange({target: {value: '0'}});
+  assert.equal(byId.critical.checked, true, 'who chooses a path wants to see it');
   byId.collapse.onclick();
   assert.equal(byId.collapse.text, 'Expand all');
   byId.collapse.onclick();

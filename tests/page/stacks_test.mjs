@@ -92,3 +92,19 @@ test('a click on a frame shows only the threads that were there', () => {
   assert.equal(app.rows.matching.length, 3);
   assert.equal(byId('marked').hidden, true);
 });
+
+test('a search marks the frames that have the word, in any case, and says their share', () => {
+  const {app, byId} = makeApp();
+  app.panel.choose(7);
+  const [search] = byId('pages').all('input');
+  const classes = () => byId('pages').all('button').map(frame => frame.className);
+  assert.deepEqual(classes(), ['frame', 'frame cause', 'frame', 'frame cause', 'frame cause', 'frame cause']);
+  assert.doesNotMatch(byId('pages').text, / of it has /);
+  search.value = 'LOCK';
+  search.oninput();
+  assert.deepEqual(classes(), ['frame', 'frame cause', 'frame found', 'frame cause', 'frame cause', 'frame cause']);
+  assert.match(byId('pages').text, /% of it has "LOCK"\. /);
+  search.value = 'paused';
+  search.oninput();
+  assert.deepEqual(classes(), ['frame', 'frame cause found', 'frame', 'frame cause', 'frame cause found', 'frame cause']);
+});
