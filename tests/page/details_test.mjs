@@ -124,6 +124,7 @@ test('a range has the times of all threads, of CPUs, and of those that ran most'
   const {app, byId} = makeApp(), page = byId('pages');
   app.setRange({from: 1700, to: 1250});
   const shown = () => page.children.flatMap(part => part.all('tr').length ? rowsOf(part) : [part.text.replaceAll('\u2009', ' ')]);
+  assert.equal(page.children[0].tag, 'h2');
   assert.deepEqual(shown(), lines(`
 Nothing is selected
 Click on a slice to see its facts. Hold Shift and drag, or drag on the time axis, to sum up a range.

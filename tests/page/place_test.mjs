@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The place in the page's address: emulator/report/page/place.js.
 import assert from 'node:assert/strict';
-import test from 'node:test';
-import {goToPlace, placeOf} from '../../emulator/report/page/place.js';
+import test, {mock} from 'node:test';
+import {goToPlace, keepPlace, placeOf} from '../../emulator/report/page/place.js';
 import {makeApp} from './fake_app.mjs';
 
 test('a page opens with an empty place', () => {
@@ -54,4 +54,47 @@ test('the place has the notes, at most 20, and none outside the run', () => {
   assert.deepEqual(other.notes.own, []);
   goToPlace(other, Array.from({length: 25}, (_, n) => 'note=' + (1000 + n) + ':n').join('&'));
   assert.equal(other.notes.own.length, 20);
+});
+
+test('the address follows what is shown a quarter of a second after the last change, and is followed', () => {
+  const {app} = makeApp(), listeners = {}, written = [], timers = new Map();
+  let last = 0;
+  globalThis.location = {hash: '#range=1100-1500'};
+  globalThis.history = {replaceState: (state, title, address) => written.push([state, title, address])};
+  globalThis.addEventListener = (type, listener) => listeners[type] = listener;
+  globalThis.document.addEventListener = (type, listener) => listeners[type] = listener;
+  const mocks = [
+    mock.method(globalThis, 'setTimeout', (run, ms) => (timers.set(++last, [run, ms]), last)),
+    mock.method(globalThis, 'clearTimeout', timer => timers.delete(timer))];
+  const wait = () => {
+    for (const [timer, [run]] of timers) {
+      timers.delete(timer);
+      run();
+    }
+  };
+  try {
+    keepPlace(app);
+    assert.deepEqual(app.range, {from: 1100, to: 1500});
+    wait();
+    assert.deepEqual(written, [], 'that is its place already');
+    for (const type of ['click', 'keyup', 'change'])
+      listeners[type]();
+    app.setRange({from: 1200, to: 1300});
+    app.drawn();
+    assert.deepEqual([...timers.values()].map(([, ms]) => ms), [250], 'one for all');
+    wait();
+    assert.deepEqual(written, [[null, '', '#range=1200-1300']]);
+    globalThis.location.hash = '#range=1200-1300';
+    app.range = null;
+    listeners.hashchange();
+    assert.equal(app.range, null, 'the page wrote it itself');
+    globalThis.location.hash = '#range=1400-1450';
+    listeners.hashchange();
+    assert.deepEqual(app.range, {from: 1400, to: 1450});
+    app.drawn();
+    wait();
+    assert.equal(written.length, 1, 'it is there');
+  } finally {
+    mocks.forEach(one => one.mock.restore());
+  }
 });
