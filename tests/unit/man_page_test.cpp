@@ -2,6 +2,7 @@
 // The manual pages, which are made of the tables behind --help.
 #include "emulator/cli/man_page.h"
 #include "tests/unit/support/all_commands.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -110,6 +111,166 @@ TEST_F(ManPage, IsRenderedWithoutWarnings) {
   EXPECT_EQ(output_of("for page in " + dir.path() +
                       "/*; do LC_ALL=C.UTF-8 man --warnings -l $page 2>&1 >/dev/null; done"),
             "");
+}
+
+/// A program with two commands and a hidden one, each with what a page can have.
+class MadePage : public testing::Test {
+protected:
+  MadePage() {
+    // The program's own formatter is not the project's: its page needs one all the same.
+    first->formatter(
+        std::make_shared<HelpFormatter>("tool first [OPTION]...\n  or   tool first -l"));
+    first->add_option("-n,--number", number, "How many of `it`")->type_name("N");
+    first->add_option("FILE", file, "It's read")->type_name("FILE");
+    first->add_flag("--fast", fast, ".5 ~ of ^ a\\b")->group("Speed: how");
+    first->add_option("--hidden", hidden, "Not shown")->group("");
+    first->footer(R"(
+One paragraph.
+It has two lines.
+
+Another one, and a list:
+  one  its meaning
+  two  a meaning that
+       goes on
+  three
+       starts below
+
+Examples:
+  tool first
+  tool first -n 2  also   this
+After them.)");
+    second->footer("Example:\n  tool second");
+    app.add_subcommand("third", "Not shown.")->group("");
+  }
+  std::string number, file, hidden;
+  bool fast = false;
+  CLI::App app{"Does it.\nIn two lines.\n-By hand.", "tool"};
+  CLI::App *first = app.add_subcommand("first", "Makes the first.");
+  CLI::App *second = app.add_subcommand("second", "MAKES more. And more");
+};
+
+TEST_F(MadePage, OfACommandHasAllParts) {
+  EXPECT_EQ(man_page(*first, app, "2026-01-02"),
+            ".TH \"tool\\-first\" 1 \"2026-01-02\" \"ovnitrace " OVNITRACE_VERSION
+            "\" \"User Commands\"\n"
+            R"(.nh
+.na
+.SH NAME
+tool\-first \- makes the first
+.SH SYNOPSIS
+tool first [OPTION]...
+.br
+or tool first \-l
+.SH DESCRIPTION
+One paragraph.
+It has two lines.
+.PP
+Another one, and a list:
+.TP
+\fBone\fR
+its meaning
+.TP
+\fBtwo\fR
+a meaning that goes on
+.TP
+\fBthree\fR
+starts below
+.PP
+After them.
+.SH OPTIONS
+.TP
+\fBFILE\fR
+It\(aqs read
+.TP
+\fB\-h, \-\-help\fR
+Print this help message and exit
+.TP
+\fB\-n, \-\-number N\fR
+How many of \fBit\fR
+.SS Speed: how
+.TP
+\fB\-\-fast\fR
+\&.5 \(ti of \(ha a\eb
+.SH EXAMPLES
+.TP
+\fBtool first\fR
+\&
+.TP
+\fBtool first \-n 2\fR
+also, this
+.SH SEE ALSO
+\fBtool\fR(1),
+\fBtool\-second\fR(1),
+\fBovnitrace\-format\fR(5)
+.PP
+The pages docs/*.md are in share/doc/ovnitrace.
+)");
+}
+
+TEST_F(MadePage, OfACommandWithoutOptionsHasNoPartsForThem) {
+  second->set_help_flag();
+  EXPECT_EQ(man_page(*second, app, "2026-01-02"),
+            ".TH \"tool\\-second\" 1 \"2026-01-02\" \"ovnitrace " OVNITRACE_VERSION
+            "\" \"User Commands\"\n"
+            R"(.nh
+.na
+.SH NAME
+tool\-second \- mAKES more. And more
+.SH SYNOPSIS
+tool second
+.SH EXAMPLES
+.TP
+\fBtool second\fR
+\&
+.SH SEE ALSO
+\fBtool\fR(1),
+\fBtool\-first\fR(1),
+\fBovnitrace\-format\fR(5)
+.PP
+The pages docs/*.md are in share/doc/ovnitrace.
+)");
+}
+
+TEST_F(MadePage, OfTheProgramHasTheCommands) {
+  EXPECT_EQ(man_page(app, app, "2026-01-02"),
+            ".TH \"tool\" 1 \"2026-01-02\" \"ovnitrace " OVNITRACE_VERSION "\" \"User Commands\"\n"
+            R"(.nh
+.na
+.SH NAME
+tool \- Does it
+.SH SYNOPSIS
+tool [OPTIONS] [SUBCOMMAND]
+.SH DESCRIPTION
+In two lines.
+\-By hand.
+.SH COMMANDS
+.TP
+\fBtool\-first\fR(1)\fR
+Makes the first.
+.TP
+\fBtool\-second\fR(1)\fR
+MAKES more. And more
+.SH OPTIONS
+.TP
+\fB\-h, \-\-help\fR
+Print this help message and exit
+.SH SEE ALSO
+\fBovnitrace\-format\fR(5)
+.PP
+The pages docs/*.md are in share/doc/ovnitrace.
+)");
+}
+
+TEST_F(MadePage, HasTheDayThatADistributionGives) {
+  test::TempDir dir;
+  setenv("SOURCE_DATE_EPOCH", "86400", 1);
+  write_man_pages(app, dir / "man");
+  unsetenv("SOURCE_DATE_EPOCH");
+  EXPECT_TRUE(test::text_of(dir / "man/tool-first.1")
+                  .starts_with(".TH \"tool\\-first\" 1 \"1970-01-02\" "));
+  EXPECT_TRUE(test::text_of(dir / "man/tool.1").starts_with(".TH \"tool\" 1 \"1970-01-02\" "));
+  EXPECT_TRUE(std::filesystem::exists(dir / "man/tool-second.1"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "man/tool-third.1"));
 }
 
 } // namespace
