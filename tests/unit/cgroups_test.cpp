@@ -277,7 +277,23 @@ TEST_F(CgroupsOfThreads, WaitsAreDividedByWhoHadTheCpu) {
   const std::string narrow = group_table(input(), options);
   for (size_t at = 0; at < narrow.size(); at = narrow.find('\n', at) + 1)
     EXPECT_LE(narrow.find('\n', at) - at, 80u) << narrow;
-  EXPECT_NE(narrow.find("\na.service  /b"), narrow.npos) << "a table of the waits:\n" << narrow;
+  EXPECT_EQ(narrow, "CGROUP     THREADS   RUNNING   BLOCKED   WAITING\n"
+                    "a.service        2  4.000 ms  28.00 ms  27.00 ms\n"
+                    "/b               1  3.000 ms  25.00 ms         0\n"
+                    "kernel           1  5.000 ms  20.00 ms         0\n"
+                    "\n           LONGEST                 SAME     OTHER\n"
+                    "CGROUP     BEHIND   THROTTLED     GROUP    GROUPS    SYSTEM  REST\n"
+                    "a.service  /b        11.00 ms  1.000 ms  10.00 ms  5.000 ms     0\n"
+                    "/b         -                0         0         0         0     0\n"
+                    "kernel     -                0         0         0         0     0\n");
+  options.top = 1;
+  options.columns = 100;
+  EXPECT_EQ(group_table(input(), options),
+            "          LONGEST                                                  SAME    OTHER\n"
+            "CGROUP    BEHIND  THREADS  RUNNING  BLOCKED  WAITING THROTTLED    GROUP   GROUPS   "
+            "SYSTEM REST\n"
+            "a.service /b            2 4.000 ms 28.00 ms 27.00 ms  11.00 ms 1.000 ms 10.00 ms "
+            "5.000 ms    0\n");
 }
 
 } // namespace
