@@ -352,5 +352,32 @@ TEST_F(SummaryTexts, TablesHaveEachNumber) {
       "CPU 1  10.00 ms  25.0 %  5.000 ms  12.5 %        31     0    1.000 ms  2.000 ms  5.0 %\n");
 }
 
+TEST_F(SummaryTexts, CommandLinesAreListedOncePerProcessAndTheRestIsCounted) {
+  catalog.hosts[0].command_lines = {{.pid = 11, .text = "./app --first"},
+                                    {.pid = 20, .text = "./other " + std::string(80, 'x')}};
+  const std::string all = tables(input(), {});
+  const size_t from = all.find("\nWhat the processes executed last");
+  ASSERT_NE(from, all.npos) << all;
+  EXPECT_EQ(all.substr(from, all.find("\n\n", from) - from),
+            "\nWhat the processes executed last:\n"
+            "PROCESS  COMMAND LINE\n"
+            "11       ./app --first\n"
+            "20       ./other xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…");
+  const std::string one = tables(input(), {.top = 1});
+  const size_t at = one.find("\nWhat the processes executed last");
+  ASSERT_NE(at, one.npos) << one;
+  EXPECT_EQ(one.substr(at, one.find("\n\n", at) - at), "\nWhat the processes executed last:\n"
+                                                       "PROCESS  COMMAND LINE\n"
+                                                       "11       ./app --first\n"
+                                                       "1 other");
+}
+
+TEST_F(SummaryTexts, TheCommandLineOfTheOnlyProcessIsAtTheTopAlready) {
+  catalog.hosts[0].command_lines = {{.pid = 11, .text = "./app --first"}};
+  EXPECT_NE(tables(input(), {}).find("What the processes executed last"), std::string::npos);
+  info.command = {"./app", "--first"};
+  EXPECT_EQ(tables(input(), {}).find("What the processes executed last"), std::string::npos);
+}
+
 } // namespace
 } // namespace ovnitrace

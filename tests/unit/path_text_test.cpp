@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The words for the segments of a path.
+#include "emulator/critical/path.h"
 #include "emulator/critical/path_text.h"
 
 #include <gtest/gtest.h>
@@ -105,6 +106,19 @@ TEST_F(PathText, OnlyAWaitHasAHolder) {
   EXPECT_EQ(holder_text(segment, catalog), "");
   text(Cause::running, {.tid = 42, .thread = 2});
   EXPECT_EQ(holder_text(segment, catalog), "");
+}
+
+TEST_F(PathText, TheMainThreadIsTheFirstAttachedOneOrTheProgram) {
+  TraceInfo info;
+  catalog.threads[0].tid = 40;
+  catalog.threads[1].tid = 41;
+  EXPECT_EQ(main_thread(catalog, info), kNone) << "nothing was started";
+  info.program_pid = 42;
+  EXPECT_EQ(main_thread(catalog, info), 2u);
+  info.attached_pids = {41, 40};
+  EXPECT_EQ(main_thread(catalog, info), 1u);
+  info.attached_pids = {99, 40};
+  EXPECT_EQ(main_thread(catalog, info), kNone) << "it has no thread in the trace";
 }
 
 } // namespace
