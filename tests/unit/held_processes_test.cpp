@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Processes that are stopped are continued, also when nobody is left to do it.
+#include "emulator/base/unique_fd.h"
+#include "tests/unit/support/files.h"
+#include "user/control/held_processes.h"
+
+#include <ovnitrace/control.h>
+
+#include <bpf/bpf.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace ovnitrace::control {
+namespace {
+
+/// A child that has been stopped.
+class Stopped {
+public:
+  Stopped() {
+    pid_ = fork();
+    if (pid_ == 0)
+      for (;;)
+        pause();
+    kill(pid_, SIGSTOP);
+    int status = 0;
+    waitpid(pid_, &status, WUNTRACED);
+  }
+  ~Stopped() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  uint32_t pid() const { return uint32_t(pid_); }
+  /// Waits for it if it shall be so.
+  bool continued(bool wait) const {
+    int status = 0;
+    return waitpid(pid_, &status, WCONTINUED | (wait ? 0 : WNOHANG)) == pid_ &&
+           WIFCONTINUED(status);
+  }
+
+private:
+  pid_t pid_ = -1;
+};
+
+class HeldTest : public testing::Test {
+protected:
+  void SetUp() override {
+    map_ = UniqueFd(bpf_map_create(BPF_MAP_TYPE_HASH, "held", 4, 1, 64, nullptr));
+    if (!map_)
+      GTEST_SKIP() << "needs BPF";
+    void *memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    holds_ = static_cast<bool *>(memory);
+    *holds_ = true;
+  }
+  void TearDown() override {
+    if (holds_)
+      munmap(const_cast<bool *>(holds_), 4096);
+  }
+  void put(uint32_t pid, uint8_t how = CONTROL_HELD_PROCESS) {
+    EXPECT_EQ(bpf_map_update_elem(map_.get(), &pid, &how, BPF_ANY), 0);
+  }
+  bool has(uint32_t pid) {
+    uint8_t how = 0;
+    return bpf_map_lookup_elem(map_.get(), &pid, &how) == 0;
+  }
+
+  UniqueFd map_;
+  volatile bool *holds_ = nullptr;
+};
+
+TEST_F(HeldTest, AProcessIsContinuedAndForgotten) {
+  HeldProcesses held(map_.get(), holds_, false);
+  const Stopped one, other;
+  put(one.pid());
+  put(other.pid());
+  held.release(one.pid());
+  EXPECT_TRUE(one.continued(true));
+  EXPECT_FALSE(has(one.pid()));
+  EXPECT_TRUE(has(other.pid()));
+  EXPECT_FALSE(other.continued(false));
+  EXPECT_FALSE(held.continue_parents()) << "their parent is this process";
+}
+
+TEST_F(HeldTest, OneThatTheMapLacksIsContinuedToo) {
+  HeldProcesses held(map_.get(), holds_, false);
+  const Stopped one;
+  held.release(one.pid());
+  EXPECT_TRUE(one.continued(true));
+}
+
+TEST_F(HeldTest, AllAreContinued) {
+  HeldProcesses held(map_.get(), holds_, false);
+  const Stopped one, other;
+  put(one.pid());
+  put(other.pid());
+  held.release_all();
+  EXPECT_TRUE(one.continued(true));
+  EXPECT_TRUE(other.continued(true));
+  EXPECT_FALSE(has(one.pid()));
+  EXPECT_FALSE(has(other.pid()));
+  EXPECT_TRUE(*holds_) << "only the guard ends that";
+}
+
+TEST_F(HeldTest, TheGuardContinuesThemIfItsOwnerEnds) {
+  const Stopped one, other;
+  put(one.pid());
+  put(other.pid());
+  const pid_t owner = fork();
+  if (owner == 0) {
+    const auto *held = new HeldProcesses(map_.get(), holds_, false);
+    _exit(held ? 0 : 1);
+  }
+  waitpid(owner, nullptr, 0);
+  EXPECT_TRUE(one.continued(true));
+  EXPECT_TRUE(other.continued(true));
+  EXPECT_FALSE(*holds_);
+}
+
+/// The only child of this thread.
+pid_t child() {
+  const std::string children =
+      test::text_of("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  return children.empty() ? 0 : std::stoi(children);
+}
+
+TEST_F(HeldTest, TheGuardHasANameASessionAndOneFile) {
+  ASSERT_EQ(child(), 0);
+  {
+    const HeldProcesses held(map_.get(), holds_, false);
+    const pid_t guard = child();
+    ASSERT_GT(guard, 0);
+    const std::string place = "/proc/" + std::to_string(guard);
+    EXPECT_EQ(test::text_of(place + "/comm"), "ovt-guard\n");
+    EXPECT_EQ(getsid(guard), guard);
+    int files = 0;
+    for (const int fd : {0, 1, 2, 3, 4, 5})
+      files |= (access((place + "/fd/" + std::to_string(fd)).c_str(), F_OK) == 0) << fd;
+    EXPECT_LE(files & 0x17, 0) << "streams, or files behind the map";
+  }
+  EXPECT_EQ(child(), 0) << "it ends with its owner";
+  EXPECT_TRUE(*holds_);
+}
+
+// It has to stay in the session, but who kills the group does not mean it.
+TEST_F(HeldTest, TheGuardOfAGroupIsInASessionOfOurs) {
+  if (getsid(getppid()) != getsid(0) || getpgid(getppid()) == getpgrp())
+    GTEST_SKIP() << "needs a process group that has its parent in the session";
+  const HeldProcesses held(map_.get(), holds_, true);
+  const pid_t guard = child();
+  EXPECT_EQ(getsid(guard), getsid(0));
+  EXPECT_EQ(getpgid(guard), guard);
+}
+
+/// su, for example, stops itself when its child is stopped.
+TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0)
+      for (;;)
+        pause();
+    (void)!write(ends[1], &grandchild, sizeof grandchild);
+    raise(SIGSTOP);
+    kill(grandchild, SIGKILL);
+    waitpid(grandchild, nullptr, 0);
+    _exit(7);
+  }
+  pid_t grandchild = 0;
+  ASSERT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
+  close(ends[0]), close(ends[1]);
+  int status = 0;
+  waitpid(parent, &status, WUNTRACED);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  {
+    HeldProcesses held(map_.get(), holds_, false);
+    put(uint32_t(grandchild), CONTROL_PARENT_STOPPED);
+    held.release(uint32_t(grandchild));
+    EXPECT_FALSE(held.continue_parents()) << "somebody else has stopped it";
+  }
+  HeldProcesses held(map_.get(), holds_, false);
+  put(uint32_t(grandchild));
+  held.release(uint32_t(grandchild));
+  EXPECT_TRUE(held.continue_parents());
+  EXPECT_EQ(waitpid(parent, &status, 0), parent);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_TRUE(held.continue_parents()) << "it looks only now and then";
+}
+
+} // namespace
+} // namespace ovnitrace::control
