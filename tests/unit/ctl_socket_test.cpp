@@ -14,9 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::control {
@@ -157,6 +160,122 @@ TEST(CtlSocket, ASocketOfAnotherUserIsNotTrusted) {
   }
   (void)!write(done[1], "", 1);
   waitpid(child, nullptr, 0);
+}
+
+/// What a command gets from a capture that answers it so; and the command that the capture got.
+std::pair<std::string, std::string> talk(const std::string &command,
+                                         const std::function<std::string()> &answer) {
+  test::TempDir dir;
+  CtlSocket socket(dir.path(), {}, getuid());
+  std::string heard, got;
+  std::thread server([&] {
+    pollfd file = {socket.files()[0].get(), POLLIN, 0};
+    poll(&file, 1, -1);
+    socket.serve(file.fd, [&](const std::string &text) {
+      heard = text;
+      return answer();
+    });
+  });
+  try {
+    got = ask(dir.path(), command);
+  } catch (const ovnitrace::Error &error) {
+    got = error.what();
+    if (const size_t at = got.find(dir.path()); at != got.npos)
+      got.replace(at, dir.path().size(), "DIR");
+  }
+  server.join();
+  return {heard, got};
+}
+
+using Talk = std::pair<std::string, std::string>;
+
+TEST(CtlSocket, AnAnswerHasWhatIsBehindItsFirstLine) {
+  EXPECT_EQ(talk("status", [] { return "ok\none\ntwo\n"; }), Talk("status", "one\ntwo\n"));
+  EXPECT_EQ(talk("mark a b", [] { return "ok\n"; }), Talk("mark a b", ""));
+  EXPECT_EQ(talk("mark one\ntwo", [] { return "ok\n"; }).first, "mark one");
+}
+
+TEST(CtlSocket, AnErrorIsItsSecondLine) {
+  EXPECT_EQ(talk("stop", [] { return "error\nno chain\nmore\n"; }),
+            Talk("stop", "ctl DIR stop: no chain"));
+  EXPECT_EQ(talk("stop", [] { return "error"; }),
+            Talk("stop", "ctl DIR stop: the capture has ended"));
+  EXPECT_EQ(talk("save", []() -> std::string { throw ovnitrace::Error("a\nb: the disk is full"); })
+                .second,
+            "ctl DIR save: a?b: the disk is full");
+}
+
+TEST(CtlSocket, ACommandIsBounded) {
+  const std::string heard = talk(std::string(2000, 'x'), [] { return "ok\n"; }).first;
+  EXPECT_GE(heard.size(), 256u);
+  EXPECT_LE(heard.size(), 256u + 512);
+}
+
+TEST(CtlSocket, AProcessIsReachedByItsNumber) {
+  const auto pid = uint32_t(getpid());
+  CtlSocket socket("", {pid + 1, pid}, getuid());
+  ASSERT_EQ(socket.files().size(), 2u);
+  std::thread server([&] {
+    pollfd file = {socket.files()[1].get(), POLLIN, 0};
+    poll(&file, 1, -1);
+    socket.serve(file.fd, [](const std::string &) { return "ok\nhere\n"; });
+  });
+  EXPECT_EQ(ask(std::to_string(pid), "status"), "here\n");
+  server.join();
+}
+
+TEST(CtlSocket, TheSocketOfAKilledCaptureIsReplacedAndOursIsRemoved) {
+  test::TempDir dir;
+  std::ofstream(dir / "control.sock") << "";
+  {
+    const CtlSocket socket(dir.path(), {}, getuid());
+    EXPECT_EQ(socket.files().size(), 1u);
+    EXPECT_EQ(access((dir / "control.sock").c_str(), F_OK), 0);
+  }
+  EXPECT_NE(access((dir / "control.sock").c_str(), F_OK), 0);
+  EXPECT_TRUE(CtlSocket(dir / "none", {}, getuid()).files().empty());
+}
+
+TEST(CtlSocket, OthersThanTheOwnerAndRootAreRefused) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  constexpr uid_t kNobody = 65534;
+  for (const uid_t owner : {uid_t(12345), kNobody}) {
+    CtlSocket socket("", {uint32_t(getpid())}, owner);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const std::string pid = std::to_string(getpid());
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string got = "ok";
+      if (setuid(kNobody) != 0)
+        _exit(1);
+      try {
+        got += ask(pid, "status");
+      } catch (const ovnitrace::Error &error) {
+        got = error.what();
+      }
+      (void)!write(ends[1], got.data(), got.size());
+      _exit(0);
+    }
+    close(ends[1]);
+    pollfd file = {socket.files()[0].get(), POLLIN, 0};
+    poll(&file, 1, -1);
+    bool asked = false;
+    socket.serve(file.fd, [&](const std::string &) {
+      asked = true;
+      return "ok\n";
+    });
+    char got[512] = {};
+    (void)!read(ends[0], got, sizeof got - 1);
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(asked, owner == kNobody);
+    EXPECT_EQ(std::string(got), owner == kNobody ? "ok"
+                                                 : "ctl " + pid +
+                                                       " status: only the owner of the capture and "
+                                                       "root may control it");
+  }
 }
 
 } // namespace

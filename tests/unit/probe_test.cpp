@@ -306,5 +306,66 @@ TEST(FindProbes, AFileNamedByTheUserMustHaveProbes) {
     EXPECT_THROW(find_probes({.files = {file}}), Error) << file;
 }
 
+TEST(FindProbes, SaysWhyAFileThatIsNamedIsOfNoUse) {
+  const auto error_of = [](const std::string &file) {
+    try {
+      find_probes({.files = {library(), file}});
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error_of("/no/such/file"),
+            "--probe /no/such/file: cannot read it: No such file or directory");
+  EXPECT_EQ(error_of("/bin/sh"),
+            "--probe /bin/sh: it has no probes of ovnitrace; is it the program or library that was "
+            "built with ovnitrace/user_event.h or libovnitrace.a, for this kind of machine?");
+}
+
+TEST(FindProbes, APathIsNotLookedFor) {
+  EXPECT_EQ(path_of_program("./no/such"), "./no/such");
+  EXPECT_EQ(path_of_program("no-such-program"), "");
+  test::TempDir dir;
+  for (const char *name : {"one", "two"}) {
+    fs::create_directory(dir / name);
+    std::ofstream(dir / name + "/app") << "";
+  }
+  fs::permissions(dir / "two/app", fs::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", (dir / "one" + ":" + dir / "two" + ":/bin").c_str(), 1);
+  EXPECT_EQ(path_of_program("app"), dir / "two/app") << "the other cannot be executed";
+  fs::permissions(dir / "one/app", fs::perms::owner_all);
+  EXPECT_EQ(path_of_program("app"), dir / "one/app");
+  setenv("PATH", path.c_str(), 1);
+}
+
+TEST(MappedFiles, EachCodeMappingHasItsLine) {
+  test::TempDir dir;
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
+  std::ofstream(dir / "a b") << std::string(page * 4, 'x');
+  const UniqueFd fd = open_regular(dir / "a b");
+  void *code = mmap(nullptr, page * 2, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), off_t(page));
+  void *again = mmap(nullptr, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), off_t(3 * page));
+  struct stat status;
+  ASSERT_EQ(fstat(fd.get(), &status), 0);
+  std::map<uint64_t, CodeMapping> found; // by offset
+  uint64_t last = 0;
+  each_code_mapping(uint32_t(getpid()), [&](const CodeMapping &mapping) {
+    EXPECT_GT(mapping.start, last);
+    last = mapping.start;
+    if (mapping.path == dir / "a b")
+      found[mapping.offset] = mapping;
+  });
+  munmap(code, page * 2);
+  munmap(again, page);
+  ASSERT_EQ(found.size(), 2u);
+  const CodeMapping &first = found[page];
+  EXPECT_EQ(first.start, uint64_t(code));
+  EXPECT_EQ(first.end, uint64_t(code) + 2 * page);
+  EXPECT_EQ(first.inode, status.st_ino);
+  EXPECT_EQ(first.device, status.st_dev);
+  EXPECT_EQ(found[3 * page].start, uint64_t(again));
+}
+
 } // namespace
 } // namespace ovnitrace

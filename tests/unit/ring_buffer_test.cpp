@@ -2,12 +2,15 @@
 // The layout of kernel/bpf/ringbuf.c, in a file in memory instead of a map.
 #include "user/ring/ring_buffer.h"
 
+#include "emulator/base/error.h"
+
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::test {
@@ -108,6 +111,65 @@ TEST_F(RingBufferTest, StopsWhereItIsAskedTo) {
   produce("after");
   EXPECT_EQ(drain(ring, until), Messages{"before"});
   EXPECT_EQ(drain(ring, ring.produced()), Messages{"after"});
+}
+
+TEST_F(RingBufferTest, KnowsHowMuchIsTaken) {
+  RingBuffer ring(fd_, kBytes);
+  produce("12345678");
+  EXPECT_EQ(ring.used(), 16u);
+  drain(ring, ring.produced());
+  EXPECT_EQ(ring.used(), 0u);
+  produce("123456789");
+  EXPECT_EQ(ring.used(), 24u);
+  RingBuffer moved(std::move(ring));
+  EXPECT_EQ(moved.used(), 24u);
+  EXPECT_EQ(drain(moved, moved.produced()), Messages{"123456789"});
+}
+
+// A store for each message would be slow, and none until the end would keep the producers waiting.
+TEST(RingBufferSpace, IsGivenBackEach256KiB) {
+  constexpr size_t kRing = 1 << 20, kMessage = 4096;
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
+  const int fd = memfd_create("ring", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(fd, off_t(2 * page + 2 * kRing)), 0);
+  char *memory = static_cast<char *>(
+      mmap(nullptr, 2 * page + kRing, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const uint32_t length = kMessage - BPF_RINGBUF_HDR_SZ;
+  for (size_t n = 0; n < 130; n++)
+    std::memcpy(memory + 2 * page + n * kMessage, &length, sizeof length);
+  const auto *consumer = reinterpret_cast<const uint64_t *>(memory);
+  *reinterpret_cast<uint64_t *>(memory + page) = 130 * kMessage;
+  RingBuffer ring(fd, kRing);
+  std::vector<uint64_t> given; // at each message
+  EXPECT_TRUE(ring.drain(ring.produced(), [&](const void *, size_t bytes) {
+    EXPECT_EQ(bytes, length);
+    given.push_back(*consumer);
+  }));
+  ASSERT_EQ(given.size(), 130u);
+  EXPECT_EQ(given[63], 0u);
+  EXPECT_EQ(given[64], 256u << 10);
+  EXPECT_EQ(given[127], 256u << 10);
+  EXPECT_EQ(given[128], 512u << 10);
+  EXPECT_EQ(*consumer, 130 * kMessage);
+  munmap(memory, 2 * page + kRing);
+  close(fd);
+}
+
+TEST(RingBufferSpace, AFileThatCannotBeMappedIsAnError) {
+  const auto error_of = [](int fd, size_t bytes) {
+    try {
+      const RingBuffer ring(fd, bytes);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error_of(-1, 4096), "cannot map a ring buffer: Bad file descriptor");
+  const int fd = memfd_create("ring", MFD_CLOEXEC);
+  EXPECT_EQ(error_of(fd, size_t(1) << 60),
+            "cannot map a ring buffer of 1152921504606846976 bytes: Cannot allocate memory");
+  close(fd);
 }
 
 } // namespace ovnitrace::test

@@ -284,4 +284,78 @@ TEST_F(CgroupTree, AHierarchyOfSeveralControllersIsKnownByItsFirst) {
   EXPECT_EQ(mounts[1].hierarchy, 12u);
 }
 
+TEST_F(CgroupTree, AMountHasItsRootPlaceVersionAndOptions) {
+  std::ofstream(place_ + "/mounts")
+      << "30 24 0:26 /a /b rw shared:9 master:1 - cgroup src rw,memory\n"
+         "31 24 0:27 / /c rw - cgroup2 src rw,nsdelegate\n"
+         "32 24 0:28 / /d rw - cgroup3 src rw\n";
+  const std::vector<ovnitrace::CgroupTree> trees = cgroup_trees(place_ + "/mounts");
+  ASSERT_EQ(trees.size(), 2u);
+  EXPECT_EQ(trees[0].version, 1);
+  EXPECT_EQ(trees[0].root, "/a");
+  EXPECT_EQ(trees[0].place, "/b");
+  EXPECT_EQ(trees[0].options, "rw,memory");
+  EXPECT_EQ(trees[1].version, 2);
+  EXPECT_EQ(trees[1].place, "/c");
+  EXPECT_EQ(trees[1].options, "rw,nsdelegate");
+  EXPECT_TRUE(cgroup_trees(place_ + "/none").empty());
+}
+
+TEST_F(CgroupTree, APlaceOfAProcessHasHierarchyControllersAndPath) {
+  std::ofstream(place_ + "/cgroups") << "12:cpu,cpuacct:/a:b\n7:\n0::/c\n";
+  const std::vector<CgroupPlace> places = cgroup_places(place_ + "/cgroups");
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].hierarchy, 12u);
+  EXPECT_EQ(places[0].controllers, "cpu,cpuacct");
+  EXPECT_EQ(places[0].path, "/a:b");
+  EXPECT_EQ(places[1].hierarchy, 0u);
+  EXPECT_EQ(places[1].controllers, "");
+  EXPECT_EQ(places[1].path, "/c");
+}
+
+TEST_F(CgroupTree, ANamespaceOfItsOwnIsNotTheFirstOne) {
+  std::ofstream(place_ + "/ns") << "";
+  EXPECT_TRUE(in_cgroup_namespace(place_ + "/ns"));
+  EXPECT_FALSE(in_cgroup_namespace(place_ + "/none"));
+}
+
+TEST_F(CgroupTree, APathIsThatOfOneCgroup) {
+  make("/a/b");
+  make("/a/bc");
+  make("/b");
+  EXPECT_EQ(found(cgroup_at("/b", {})), Paths{"/b 1"});
+  EXPECT_EQ(found(cgroup_at("/", {})), Paths{"/ 0"});
+  EXPECT_EQ(found(cgroup_at(place_ + "/a/b/", {{place_, 0}})), Paths{"/a/b 2"});
+  EXPECT_EQ(cgroup_at("/b", {}).names[0].hierarchy, SELECT_ANY_HIERARCHY);
+  EXPECT_EQ(cgroup_at("/b", {}).names[0].anywhere, 0u);
+  EXPECT_EQ(cgroup_at("/b", {}).names[0].open, 0u);
+}
+
+/// What the usage error says.
+template <class Call> std::string refusal(Call call) {
+  try {
+    call();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), kExitUsage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SelectionErrors, SayWhatIsExpected) {
+  EXPECT_EQ(refusal([] { make_name_glob("--comm", ""); }),
+            "--comm needs a name, such as 'worker*'");
+  EXPECT_EQ(
+      refusal([] { make_name_glob("--no-comm", "abcdefghijklmnop"); }),
+      "--no-comm 'abcdefghijklmnop': the kernel keeps 15 characters of a thread's name; write "
+      "'abcdefghijklmn*'");
+  EXPECT_EQ(refusal([] { cgroup_at("", {}); }),
+            "--cgroup needs a path, such as /sys/fs/cgroup/system.slice");
+  EXPECT_EQ(refusal([] { cgroup_of_unit("a/b"); }),
+            "--unit 'a/b' is no name of a unit of systemd, such as nginx.service");
+  EXPECT_EQ(refusal([] { cgroup_of_container("a/b", "/none"); }),
+            "--container 'a/b' is no name or id of a container");
+  EXPECT_EQ(cgroup_of_container("ab", "/none").asked, "--container ab");
+}
+
 } // namespace ovnitrace::test
