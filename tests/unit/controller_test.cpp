@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The whole of --control on a small program: commands, a probe and counted instructions.
+#include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+#include "tests/unit/support/temp_dir.h"
+#include "user/bpf/capture.h"
+#include "user/control/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+
+namespace ovnitrace::control {
+namespace {
+
+/// For each byte it calls `tell` once, executes some hundred instructions, and writes the byte.
+constexpr const char *kProgram = R"(
+.text
+.globl _start
+_start: xor %eax, %eax
+  xor %edi, %edi
+  mov $byte, %rsi
+  mov $1, %edx
+  syscall
+  call tell
+  mov $200, %ecx
+again: dec %ecx
+  jnz again
+  mov $1, %eax
+  mov $1, %edi
+  mov $byte, %rsi
+  mov $1, %edx
+  syscall
+  jmp _start
+.type tell, @function
+tell: nop
+  ret
+.size tell, 2
+.data
+byte: .quad 0
+.section .note.GNU-stack,"",@progbits
+)";
+
+class Echo {
+public:
+  explicit Echo(const std::string &program) {
+    int in[2], out[2];
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+      throw std::runtime_error("no pipe");
+    input_ = UniqueFd(in[1]);
+    output_ = UniqueFd(out[0]);
+    const UniqueFd reads(in[0]), writes(out[1]);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      execl(program.c_str(), program.c_str(), nullptr);
+      _exit(1);
+    }
+  }
+  ~Echo() { end(SIGKILL); }
+  bool turn() {
+    char byte = 'x';
+    return write(input_.get(), &byte, 1) == 1 && read(output_.get(), &byte, 1) == 1;
+  }
+  /// Returns the signal that ends it; 0: none has.
+  int end_within_10_s() {
+    const UniqueFd process(int(syscall(SYS_pidfd_open, pid_, 0)));
+    pollfd file = {process.get(), POLLIN, 0};
+    return poll(&file, 1, 10'000) == 1 ? end(0) : 0;
+  }
+  /// Returns the signal that ended it.
+  int end(int signal) {
+    int status = 0;
+    if (pid_ > 0) {
+      if (signal)
+        kill(pid_, signal);
+      waitpid(pid_, &status, 0);
+    }
+    pid_ = -1;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+  uint32_t pid() const { return uint32_t(pid_); }
+
+private:
+  UniqueFd input_, output_;
+  pid_t pid_ = -1;
+};
+
+// One test, because loading the programs takes more than a second.
+TEST(ControlController, AnswersCountsAndEndsTheProgram) {
+  test::TempDir dir;
+  std::ofstream(dir / "app.s") << kProgram;
+  const std::string build = "gcc -static -nostdlib -no-pie " + dir / "app.s" + " -o " + dir / "app";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  Echo program(dir / "app");
+  ASSERT_TRUE(program.turn());
+  const std::string pid = std::to_string(program.pid());
+  std::optional<Capture> capture;
+  try {
+    capture.emplace(CaptureParameters{.targets = {program.pid()}, .regions = true});
+  } catch (const ovnitrace::Error &error) {
+    GTEST_SKIP() << "needs BPF: " << error.what();
+  }
+  capture->attach();
+  testing::internal::CaptureStderr();
+  {
+    Controller controller(
+        make_plan({"start:interactive:count2,stop:interactive,name:user",
+                   "threadid:enter_func:tell:count2,name:probed", "threadid:icount:700"}),
+        *capture, false, false);
+    controller.attach("", Identity(), {program.pid()});
+    capture->snapshot();
+    controller.end_program_after_chains(UniqueFd(int(syscall(SYS_pidfd_open, program.pid(), 0))));
+    controller.start({program.pid()});
+    controller.begin_living();
+    EXPECT_EQ(controller.ask("status"), "ok\nprocess " + pid + ": in no region\n");
+    EXPECT_EQ(controller.ask("stop"), "error\nno thread waits for stop:interactive now\n");
+    EXPECT_EQ(controller.ask("start"), "ok\nstart:interactive:count2: 1 of 2\n");
+    EXPECT_EQ(controller.ask("start"), "ok\n");
+    const std::string status = controller.ask("status"),
+                      inside = "ok\nprocess " + pid + ": in a region since ";
+    EXPECT_EQ(status.substr(0, inside.size()), inside);
+    EXPECT_TRUE(status.ends_with(" s\n")) << status;
+    EXPECT_EQ(controller.ask("stop"), "ok\n");
+    EXPECT_EQ(controller.ask("start"), "error\nno thread waits for start:interactive now\n");
+    EXPECT_EQ(controller.ask("status"), "ok\nprocess " + pid + ": in no region\n");
+    EXPECT_TRUE(program.turn());
+    controller.ask("status"); // the messages before it have been taken
+    EXPECT_FALSE(controller.ended_program());
+    program.turn();
+    EXPECT_EQ(program.end_within_10_s(), SIGTERM) << "all chains have finished";
+    EXPECT_TRUE(controller.ended_program());
+    controller.detach();
+    EXPECT_EQ(controller.ask("status"), "error\nthe capture has ended\n");
+  }
+  const std::string end = " has finished in thread " + pid + "\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ovnitrace: --control: chain user" + end + "ovnitrace: --control: chain probed" + end +
+                "ovnitrace: --control: chain threadid:icount:700" + end);
+}
+
+} // namespace
+} // namespace ovnitrace::control
+
+#endif
