@@ -5,6 +5,10 @@
 #include "tests/unit/support/temp_dir.h"
 #include "user/bpf/capture.h"
 #include "user/control/controller.h"
+#include "user/control/image.h"
+#include "user/probe/mapped_files.h"
+
+#include <fmt/format.h>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +18,8 @@
 #include <fstream>
 #include <optional>
 #include <poll.h>
+#include <set>
+#include <sstream>
 #include <string>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,7 +36,7 @@ constexpr const char *kProgram = R"(
 .globl _start
 _start: xor %eax, %eax
   xor %edi, %edi
-  mov $byte, %rsi
+  lea byte(%rip), %rsi
   mov $1, %edx
   syscall
   call tell
@@ -39,7 +45,7 @@ again: dec %ecx
   jnz again
   mov $1, %eax
   mov $1, %edi
-  mov $byte, %rsi
+  lea byte(%rip), %rsi
   mov $1, %edx
   syscall
   jmp _start
@@ -102,11 +108,16 @@ private:
 TEST(ControlController, AnswersCountsAndEndsTheProgram) {
   test::TempDir dir;
   std::ofstream(dir / "app.s") << kProgram;
-  const std::string build = "gcc -static -nostdlib -no-pie " + dir / "app.s" + " -o " + dir / "app";
+  const std::string build = "gcc -static-pie -nostdlib " + dir / "app.s" + " -o " + dir / "app";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
   Echo program(dir / "app");
   ASSERT_TRUE(program.turn());
   const std::string pid = std::to_string(program.pid());
+  uint64_t tell = 0; // in this process
+  for (const MappedFile &file : mapped_files(program.pid()))
+    if (const auto image = read_image(file.path, file.fd.get()))
+      for (const uint64_t address : find_functions(*image, "tell", Naming::bare))
+        tell = file.address - file.offset + *image->offset_of(address);
   std::optional<Capture> capture;
   try {
     capture.emplace(CaptureParameters{.targets = {program.pid()}, .regions = true});
@@ -118,7 +129,8 @@ TEST(ControlController, AnswersCountsAndEndsTheProgram) {
   {
     Controller controller(
         make_plan({"start:interactive:count2,stop:interactive,name:user",
-                   "threadid:enter_func:tell:count2,name:probed", "threadid:icount:700"}),
+                   "threadid:enter_func:tell:count2,name:probed", "threadid:icount:700",
+                   fmt::format("threadid:address:{:#x}:count2,name:at", tell)}),
         *capture, false, false);
     controller.attach("", Identity(), {program.pid()});
     capture->snapshot();
@@ -145,10 +157,14 @@ TEST(ControlController, AnswersCountsAndEndsTheProgram) {
     controller.detach();
     EXPECT_EQ(controller.ask("status"), "error\nthe capture has ended\n");
   }
-  const std::string end = " has finished in thread " + pid + "\n";
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "ovnitrace: --control: chain user" + end + "ovnitrace: --control: chain probed" + end +
-                "ovnitrace: --control: chain threadid:icount:700" + end);
+  std::istringstream text(testing::internal::GetCapturedStderr());
+  std::set<std::string> lines;
+  for (std::string line; std::getline(text, line);)
+    lines.insert(line);
+  const std::string start = "ovnitrace: --control: chain ", end = " has finished in thread " + pid;
+  EXPECT_EQ(lines,
+            (std::set<std::string>{start + "user" + end, start + "probed" + end,
+                                   start + "threadid:icount:700" + end, start + "at" + end}));
 }
 
 } // namespace
