@@ -103,6 +103,42 @@ TEST(ControlLeaves, CodeWithUnclearTargetsIsRefused) {
   EXPECT_NE(find_leaves(image_of("c3", "0f 0b", false), kFoo).refused, "");
 }
 
+TEST(ControlLeaves, ATableIsNearTheBoundOfItsIndex) {
+  const std::string jump = "ff 24 fd 00 20 40 00 c3"; // jmp *table(,%rdi,8); ret
+  std::string nops;
+  for (int n = 0; n < 12; n++)
+    nops += "90 ";
+  EXPECT_EQ(leaves_of("83 ff 05 77 13 " + nops + jump), Addresses{kFoo + 24});
+  EXPECT_NE(refusal_of("83 ff 05 77 14 " + nops + "90 " + jump), "");
+  EXPECT_NE(refusal_of("77 07 " + jump), "") << "nothing has been compared";
+  EXPECT_NE(refusal_of("73 07 " + jump), "");
+}
+
+TEST(ControlLeaves, AFunctionEndsWhereTheNextOneBegins) {
+  Image image = image_of("eb 00 c3"); // jmp bar
+  image.functions = {{"foo", kFoo, 2}, {"bar", kFoo + 2, 1}};
+  EXPECT_EQ(find_leaves(image, kFoo).at, Addresses{kFoo});
+  image = image_of("e9 fb 01 00 00"); // jmp bar
+  image.functions[2].size = 0;
+  EXPECT_EQ(find_leaves(image, kFoo).at, Addresses{kFoo}) << "its size is not known";
+  image = image_of("e9 f9 01 00 00"); // to code without a name, which goes on into bar
+  image.code.push_back({kBar - 2, kBar - 2, {0x90, 0x90}});
+  EXPECT_EQ(find_leaves(image, kFoo).at, Addresses{});
+  EXPECT_EQ(find_leaves(image_of("e9 fc 00 00 00", "c3"), kFoo).refused,
+            "there is no instruction at 0x1101");
+}
+
+TEST(ControlLeaves, WhatIsRefusedHasItsAddress) {
+  const std::string unclear = "there is a jump through a table or a pointer, which may leave the "
+                              "function at ";
+  EXPECT_EQ(refusal_of("90 cb"), unclear + "0x1001") << "a far return";
+  EXPECT_EQ(refusal_of("ff 2d 00 00 00 00"), unclear + "0x1000") << "a far jump";
+  EXPECT_EQ(refusal_of("48 8b 04 fa 50 ff e0"), unclear + "0x1005") << "push only reads it";
+  EXPECT_EQ(refusal_of("48 89 c7 90"), "it runs past its end at 0x1004");
+  EXPECT_EQ(refusal_of("90 06 c3"), "there is no instruction at 0x1001");
+  EXPECT_EQ(find_leaves(image_of("c3", "0f 0b", false), kFoo).refused, "its symbol has no size");
+}
+
 } // namespace ovnitrace::control
 
 #elif defined(__aarch64__)

@@ -173,5 +173,19 @@ TEST(ControlPlaces, FunctionsAreFoundInUnwindInformation) {
   EXPECT_TRUE(bodies_of_frames(std::string(100, '\xff'), 0).empty());
 }
 
+TEST(ControlPlaces, AddressesBelow4MibAreOfFilesThatAreLoadedElsewhere) {
+  Image image = image_of("/bin/app");
+  image.base = 0x800;
+  image.code.push_back({0x3ffffe, 0x2000, {0x90, 0x90, 0x90, 0x90}});
+  const auto find = [&](const std::string &address) {
+    return find_places(make_plan({"start:address:" + address}), image);
+  };
+  EXPECT_EQ(find("0x3fffff").as_linked, 1u);
+  EXPECT_EQ(find("0x400000").as_linked, 0u) << "a program may be linked for it";
+  EXPECT_EQ(find("0xffff").as_linked, 1u);
+  EXPECT_EQ(find("0x10000").as_linked, 0u);
+  EXPECT_TRUE(find("0x1001").hints[0].ends_with(": use IMAGE+OFFSET, such as app+801"));
+}
+
 } // namespace
 } // namespace ovnitrace::control
