@@ -17,7 +17,6 @@
 
 #include <fstream>
 #include <memory>
-#include <optional>
 
 namespace ovnitrace {
 namespace {
@@ -38,9 +37,10 @@ protected:
   void SetUp() override {
     if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
       GTEST_SKIP() << "this kernel has no type information";
-    types.emplace();
+    static const KernelTypes kernels; // reading them takes long
+    types = &kernels;
   }
-  std::optional<KernelTypes> types;
+  const KernelTypes *types = nullptr;
 };
 
 TEST_F(KernelTypesTest, SayWhatIsThere) {
