@@ -51,6 +51,7 @@ TEST(Datagram, IsRefusedIfAnyFieldIsWrong) {
   for (uint32_t size : {0u, 24u, 73u, UINT32_MAX})
     EXPECT_EQ(changed(20, size), "of another length than it says") << size;
   std::string long_one = bytes_of(datagram_of(7, 60));
+  EXPECT_EQ(why_not(long_one), "") << "as many as there can be";
   const uint32_t count = 61, size = 24 + 61 * 16;
   memcpy(long_one.data() + 16, &count, 4);
   memcpy(long_one.data() + 20, &size, 4);
