@@ -140,9 +140,9 @@ void HeldProcesses::guard(pid_t parent, bool keeps_group) {
   if (map_ != kMap && dup2(map_, kMap) < 0)
     _exit(1);
   map_ = kMap;
-  closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
   for (int stream = 0; stream < kMap; stream++)
-    close(stream); // a pipe that somebody reads to its end
+    close(stream);     // a pipe that somebody reads to its end
+  closefrom(kMap + 1); // links among them, which must not outlive ovnitrace
   const bool killed = pthread_mutex_lock(alive_) == EOWNERDEAD;
   if (killed) {
     *holds_ = false;
