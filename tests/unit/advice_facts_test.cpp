@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the advice of `why` is told about a trace.
+// The facts about a trace that the advice of `why` gets.
 #include "emulator/why/advice_facts.h"
 
 #include <gtest/gtest.h>

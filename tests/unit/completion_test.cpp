@@ -125,7 +125,7 @@ TEST_F(Completion, OfAnArgumentCountsThoseBefore) {
   EXPECT_EQ(of({"two", "x", "y", ""}), ":words\n");
   EXPECT_EQ(of({"many", ""}), "one\t\n:words\n");
   EXPECT_EQ(of({"many", "x", "y", "z", ""}), "rest\t\n:words\n");
-  EXPECT_EQ(of({"run", "--fast", ""}), ":files\n") << "an option is none";
+  EXPECT_EQ(of({"run", "--fast", ""}), ":files\n") << "an option has no files";
   EXPECT_EQ(of({"run", "--time", "1s", ""}), ":files\n") << "nor is its value";
   EXPECT_EQ(of({"run", "-", ""}), ":words\n") << "a dash is one";
   EXPECT_EQ(of({"report", ""}), ":words\n");

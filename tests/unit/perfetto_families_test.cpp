@@ -114,7 +114,7 @@ TEST_F(PerfettoFamilies, ARegionHasTheNameOfItsChain) {
   put(115, region(CONTROL_START, 1, FTRACE_REGION_AGAIN));
   put(120, region(CONTROL_START, 1));
   put(130, region(CONTROL_STOP, 1));
-  put(140, region(CONTROL_START, 3)); // there is none
+  put(140, region(CONTROL_START, 3)); // no such chain
   put(150, region(CONTROL_START, 255));
   put(160, region(CONTROL_STOP, 255));
   cpu.at(200).stop();

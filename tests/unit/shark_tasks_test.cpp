@@ -89,7 +89,7 @@ TEST(SharkFiles, HaveTheFirstRateThatARecordGives) {
                  other = index(5, 6, 7, true), none = index(7, 8, 0, true);
   EXPECT_EQ(join({&starts, &gives, &other}).rate, 6u);
   EXPECT_EQ(join({&gives, &starts, &other}).rate, 6u) << "no later file changes it";
-  EXPECT_EQ(join({&none, &other, &gives}).rate, 7u) << "a rate of 0 is none";
+  EXPECT_EQ(join({&none, &other, &gives}).rate, 7u) << "a rate of 0 does not count";
   EXPECT_EQ(join({&starts, &none}).rate, 5u);
 }
 
