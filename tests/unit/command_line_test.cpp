@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `ovnitrace info` and `dump` as commands: their options, output and exit status.
+// `ovnitrace info`, `dump` and `why` as commands: their options, output and exit status.
 #include "emulator/base/unique_fd.h"
 #include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
@@ -34,6 +34,7 @@ Ran run(std::vector<std::string> arguments, const std::string &program = "ovnitr
   app.require_subcommand(1, 1);
   add_info(app);
   add_dump(app);
+  add_why(app);
   arguments.insert(arguments.begin(), "ovnitrace");
   std::vector<char *> argv;
   for (std::string &argument : arguments)
@@ -61,6 +62,35 @@ private:
 TraceBuilder &whole_trace(TraceBuilder &trace) {
   trace.json("{\"version\": 1}").cpu(0).at(5).start().id(1, 7, 7, "a").dispatch(1).stop();
   return trace;
+}
+
+/// A program (11) on a machine with this many other threads. Each has the CPU for 1 us.
+void machine_trace(TraceBuilder &trace, uint16_t others) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true, "program_pid": 11,
+                 "command": ["app"]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+  for (uint16_t n = 0; n < others; n++)
+    cpu.id(uint16_t(2 + n), 20u + n, 20u + n, "other");
+  for (uint16_t n = 0; n < others; n++)
+    cpu.at(1000u * (n + 1)).epilogue(uint16_t(1 + n), 20u + n).dispatch(uint16_t(2 + n));
+  cpu.at(1000u * (others + 1)).stop();
+}
+
+TEST(CommandLine, WhySaysHowManyThreadsItLeavesOut) {
+  const std::string note = " of the machine ", rest = " left out: --all-threads explains all.\n";
+  for (const auto &[others, words] : {std::pair<uint16_t, std::string>(0, ""),
+                                      {1, "\n1 thread" + note + "is" + rest},
+                                      {2, "\n2 threads" + note + "are" + rest}}) {
+    const TempDir dir;
+    TraceBuilder trace(dir.path());
+    machine_trace(trace, others);
+    trace.write();
+    const std::string text = run({"why", dir.path()}).out;
+    EXPECT_EQ(text.find(" of the machine ") != text.npos, others > 0) << text;
+    EXPECT_TRUE(text.ends_with(words)) << text;
+    EXPECT_EQ(run({"why", "--all-threads", dir.path()}).out.find(rest), text.npos);
+    EXPECT_EQ(run({"why", "--json", dir.path()}).out.find(rest), text.npos);
+  }
 }
 
 TEST(CommandLine, AWordThatIsNoSubcommandIsNamed) {
