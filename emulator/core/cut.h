@@ -15,9 +15,9 @@ namespace ovnitrace {
 struct Cut {
   uint64_t from = 0;        ///< ns from the start of the trace
   uint64_t to = UINT64_MAX; ///< ns from the start of the trace; its last instant is shown
-  std::vector<uint32_t> pids, tids;
-  std::vector<std::string> comms; ///< names of threads, as shell patterns
-  std::vector<uint32_t> cpus;     ///< numbers of CPUs: rows of cpu.prv
+  std::vector<uint32_t> pids = {}, tids = {};
+  std::vector<std::string> comms = {}; ///< names of threads, as shell patterns
+  std::vector<uint32_t> cpus = {};     ///< numbers of CPUs: rows of cpu.prv
 
   bool keeps(const ThreadInfo &thread) const;
   bool keeps_cpu(uint32_t index) const;

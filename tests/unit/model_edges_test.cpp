@@ -186,6 +186,21 @@ TEST_F(ModelEdges, AFilterThatIsSwitchedOffHidesNothing) {
   EXPECT_EQ(threads.timeline(0, 450), (Timeline{{1, 1}}));
 }
 
+TEST_F(ModelEdges, WhatHappensOnNoCpuIsOnNoRow) {
+  at(1, FTrace_EVT_interrupt_start, kNone, 0, 0, 5).flush();
+  for (uint32_t code :
+       {FTrace_EVT_interrupt_start, FTrace_EVT_interrupt_end, FTrace_EVT_interrupt_hit,
+        FTrace_EVT_interrupt_count, FTrace_EVT_timer_wakeup_start, FTrace_EVT_timer_wakeup_end,
+        FTrace_EVT_blackout_start, FTrace_EVT_blackout_end})
+    at(5, code, kNone, kNone, 3, 5);
+  flush();
+  EXPECT_EQ(cpus.timeline(0, 400), (Timeline{{1, 6}}));
+  for (uint32_t cpu : {0, 1, 2, 3})
+    for (int type : {400, 401, 402, 444})
+      EXPECT_EQ(cpus.timeline(cpu, type).size(), cpu == 0 && type == 400 ? 1u : 0u)
+          << cpu << " " << type;
+}
+
 TEST_F(ModelEdges, ExecEndsNoThreadOfAnotherProcess) {
   at(1, FTrace_EVT_task_dispatch, 1, 1).at(2, FTrace_EVT_task_dispatch, 0, 0);
   at(3, FTrace_EXT_exec, 0, 0, 20);

@@ -72,7 +72,7 @@ export function whoPage(app) {
 function loadGraph(app, steps, most, color) {
   const points = Array.from(steps, (ns, n) => n + ',' + (40 - 38 * Math.min(1, ns / most)).toFixed(1));
   const graph = svgElement('svg', {viewBox: '0 0 ' + steps.length + ' 40', preserveAspectRatio: 'none',
-                                   height: 40, role: 'img'},
+                                   role: 'img'},
                            svgElement('polygon', {points: '0,40 ' + points.join(' ') + ' ' + steps.length + ',40',
                                                   fill: color}));
   graph.style.height = '40px';
