@@ -139,7 +139,7 @@ TEST_F(Completion, OfAThreadIsOneOfTheTrace) {
   trace.cpu(3).dispatch(1).at(2000).epilogue(1).dispatch(2).at(3000).epilogue(2).dispatch(3);
   trace.cpu(3).at(4000).epilogue(3).stop();
   trace.write();
-  const std::string path = dir.path();
+  const std::string &path = dir.path();
   EXPECT_EQ(of({"run", path, "--tid", ""}), "40\tapp\n41\tworker\n50\tapp\n:words\n");
   EXPECT_EQ(of({"run", path, "--pid", ""}), "40\tapp\n50\tapp\n:words\n");
   EXPECT_EQ(of({"run", path, "--comm", ""}), "app\t\nworker\t\n:words\n");

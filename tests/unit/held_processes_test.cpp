@@ -59,7 +59,7 @@ protected:
     *holds_ = true;
   }
   void TearDown() override {
-    if (holds_)
+    if (holds_ != nullptr)
       munmap(const_cast<bool *>(holds_), 4096);
   }
   void put(uint32_t pid, uint8_t how = CONTROL_HELD_PROCESS) {

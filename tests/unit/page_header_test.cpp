@@ -104,7 +104,7 @@ TEST_F(PageHeader, HasWhoHeldTheCpu) {
      "waiter": 1},
     {"known": true, "name": "a (11)", "ns": 34, "thread": 0, "waiter": 1}]
 })json"));
-  const json why = header["why"];
+  const json &why = header["why"];
   EXPECT_EQ(keys(why), (Texts{"blocks", "culprits", "idle", "kinds"}));
   EXPECT_EQ(why["culprits"], json::parse(R"json([
     {"kind": 1, "known": true, "name": "a", "text": "a (11)", "thread": 0, "untraced": false

@@ -60,7 +60,7 @@ TEST_F(TraceDirectoryTest, APartTakesNoDirectoryThatExists) {
   std::filesystem::create_directory(dir / "run/0002");
   EXPECT_EQ(TraceDirectory(whole, "0001").path(), dir / "run/0001");
   try {
-    TraceDirectory(whole, "0002");
+    const TraceDirectory part(whole, "0002");
     FAIL();
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), "cannot make the part " + (dir / "run/0002") + ": File exists");
