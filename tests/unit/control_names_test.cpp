@@ -71,6 +71,13 @@ TEST(ControlNames, ABareNameIsTheLastPartOfACppName) {
   }
 }
 
+TEST(ControlNames, TheBracketsOfACallOperatorAreOfItsName) {
+  const Names functions = {"_ZN1aclEi", "_ZN1a1fEi"}; // a::operator()(int), a::f(int)
+  for (const char *name : {"a::operator()", "operator()", "a::operator()(int)"})
+    EXPECT_EQ(found(functions, name), Addresses{0}) << name;
+  EXPECT_EQ(found(functions, "operator"), Addresses());
+}
+
 TEST(ControlNames, AQualifiedNameMayHaveParametersAndBlanks) {
   EXPECT_EQ(found(kCpp, "a::f"), (Addresses{0, 1}));
   EXPECT_EQ(found(kCpp, "a::f(int)"), Addresses{0});

@@ -31,6 +31,10 @@ CppName split(std::string_view text) {
   const bool is_operator = text.find("operator") != text.npos;
   for (size_t n = 0; n < text.size(); n++) {
     const char c = text[n];
+    if (text.substr(n).starts_with("operator()")) {
+      n += std::string_view("operator(").size(); // its own brackets are not those of parameters
+      continue;
+    }
     if (c == '(' && depth == 0 && n > 0 && !text.substr(n).starts_with("(anonymous")) {
       end = n;
       break;
