@@ -108,3 +108,16 @@ test('a search marks the frames that have the word, in any case, and says their 
   search.oninput();
   assert.deepEqual(classes(), ['frame', 'frame cause found', 'frame', 'frame cause', 'frame cause found', 'frame cause']);
 });
+
+test('a nanosecond off the CPU has frames, and none has no frame', () => {
+  const {app, byId} = makeApp();
+  app.panel.choose(7);
+  const drawn = (from, to) => {
+    app.setRange({from, to});
+    app.panel.choose(7);
+    const page = byId('pages');
+    return [page.text.match(/selected range of (.*?)\. A click/)[1], page.all('button').map(frame => frame.text)];
+  };
+  assert.deepEqual(drawn(1500, 1501), ['1 ns: 1 ns', ['off the CPU', 'warming']]);
+  assert.deepEqual(drawn(1000, 1001), ['1 ns: 0', []]);
+});
