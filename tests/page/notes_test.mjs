@@ -2,7 +2,7 @@
 // Notes and marks at times: emulator/report/page/notes.js and picture.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {pictureOf} from '../../emulator/report/page/picture.js';
+import {pictureOf, savePicture} from '../../emulator/report/page/picture.js';
 import {rowsOf} from './fake.mjs';
 import {makeApp} from './fake_app.mjs';
 
@@ -65,4 +65,28 @@ test('a picture has the visible parts of the timeline below each other', () => {
   assert.deepEqual(drawn, [['0', '0'], ['0', '54'], ['0', '80'], ['0', '148']]);
   app.graphs.toggle();
   assert.equal(pictureOf(app).height, 380);
+});
+
+test('a picture that is saved shows the last changes, and has the name of the trace', t => {
+  const {app, byId} = makeApp();
+  const done = [], make = globalThis.document.createElement;
+  byId('title').textContent = 'a b/c: ' + 'x'.repeat(80);
+  app.draw = () => done.push('draw');
+  globalThis.document.createElement = tag => Object.assign(make(tag), {
+    toBlob(take, type) {
+      done.push('picture ' + type);
+      take('the bytes');
+    },
+    click() {
+      done.push('click ' + this.href + ' ' + this.download);
+    }});
+  t.mock.method(URL, 'createObjectURL', blob => 'blob of ' + blob);
+  t.mock.method(URL, 'revokeObjectURL', href => done.push('release ' + href));
+  const waiting = [];
+  t.mock.method(globalThis, 'setTimeout', callback => waiting.push(callback));
+  savePicture(app);
+  const name = 'a_b_c_' + 'x'.repeat(54) + '.png';
+  assert.deepEqual(done, ['draw', 'picture image/png', 'click blob of the bytes ' + name]);
+  waiting.forEach(callback => callback());
+  assert.equal(done.at(-1), 'release blob of the bytes');
 });
