@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/command_lines.h"
 
+#include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
 #include "emulator/base/to_number.h"
 #include "emulator/base/unique_fd.h"
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -79,6 +82,10 @@ void add_living(CommandLines &lines) {
   if (!in_initial_pid_namespace())
     return;
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc"));
+  if (!directory)
+    print("warning: the trace has no command lines of processes that began before the capture: "
+          "cannot read /proc: {}",
+          std::strerror(errno));
   while (const dirent *entry = directory ? readdir(directory.get()) : nullptr) {
     const std::optional<uint32_t> pid = to_number<uint32_t>(entry->d_name);
     if (!pid)

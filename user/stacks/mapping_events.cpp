@@ -3,6 +3,7 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "emulator/symbols/call_frames.h"
 #include "user/probe/mapped_files.h"
 
@@ -187,6 +188,10 @@ void read_mappings(uint32_t pid, Mappings &mappings) {
 
 void read_all_mappings(Mappings &mappings) {
   const std::unique_ptr<DIR, int (*)(DIR *)> processes(opendir("/proc"), closedir);
+  if (!processes)
+    print("warning: stacks have no names of programs that began before the capture: cannot read "
+          "/proc: {}",
+          std::strerror(errno));
   while (const dirent *entry = processes ? readdir(processes.get()) : nullptr)
     if (const unsigned long pid = std::strtoul(entry->d_name, nullptr, 10))
       read_mappings(uint32_t(pid), mappings);
