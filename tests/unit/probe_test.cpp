@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/regular_file.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
@@ -10,6 +11,7 @@
 #include "user/probe/mapped_files.h"
 #include "user/probe/needed_libraries.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -291,6 +293,30 @@ TEST(FindProbes, WatchesABoundedNumberOfFiles) {
   EXPECT_GE(found.left_out, 3u);
   const FoundProbes named = find_probes({.pids = {self}, .files = copies});
   EXPECT_EQ(named.files.size(), copies.size()) << "those that are named all are";
+}
+
+TEST(FindProbes, WatchesABoundedNumberOfProbesInAllFiles) {
+  constexpr size_t kEach = 40000;
+  const test::TempDir dir;
+  std::ofstream(dir / "many.c") << fmt::format(
+      "#include <ovnitrace/usdt.h>\n__asm__(\".text\\n.rept {}\\n\" "
+      "OVNITRACE_USDT_ASM(\"ovnitrace\", \"enable\", \"\") \".endr\\n\");\n",
+      kEach);
+  const std::string build = "gcc -shared -I " + test::project_path("include").string() + " -o " +
+                            dir / "one.so" + " " + dir / "many.c";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  fs::copy_file(dir / "one.so", dir / "two.so");
+  fs::copy_file(dir / "one.so", dir / "three.so");
+  const auto files =
+      find_probes({.files = {dir / "one.so", dir / "two.so", dir / "three.so"}}).files;
+  ASSERT_EQ(files.size(), 3u);
+  const size_t rest = (1 << 16) - kEach;
+  EXPECT_EQ(files[0].probes.size(), kEach);
+  EXPECT_EQ(files[0].not_understood, 0u);
+  EXPECT_EQ(files[1].probes.size(), rest);
+  EXPECT_EQ(files[1].not_understood, kEach - rest);
+  EXPECT_EQ(files[2].probes.size(), 0u);
+  EXPECT_EQ(files[2].not_understood, kEach);
 }
 
 TEST(FindProbes, FindsNoProbeInAFileWithoutProbes) {
