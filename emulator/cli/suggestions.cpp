@@ -2,6 +2,7 @@
 #include "emulator/cli/suggestions.h"
 
 #include "emulator/base/comma_list.h"
+#include "emulator/base/living_processes.h"
 #include "emulator/base/printable.h"
 #include "emulator/cli/app.h"
 #include "emulator/cli/trace_time.h"
@@ -10,10 +11,10 @@
 #include <pwd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 namespace ovnitrace {
 
@@ -57,12 +58,10 @@ std::vector<std::string> words_in(const std::string &list) {
 std::vector<Suggestion> processes() {
   std::vector<Suggestion> found;
   std::error_code ignored;
-  for (const auto &entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string pid = entry.path().filename();
+  for (const uint32_t process : living_processes(ignored)) {
+    const std::string pid = std::to_string(process);
     std::string name;
-    if (pid.find_first_not_of("0123456789") != pid.npos)
-      continue;
-    std::ifstream in(entry.path() / "comm");
+    std::ifstream in("/proc/" + pid + "/comm");
     if (std::getline(in, name)) {
       found.push_back({pid, name});
       found.push_back({name, pid});

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/command_lines.h"
 
+#include "emulator/base/living_processes.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
-#include "emulator/base/to_number.h"
 #include "emulator/base/unique_fd.h"
 #include "user/bpf/preflight.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
-#include <optional>
+#include <system_error>
 
 namespace ovnitrace {
 
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR *directory) const { closedir(directory); }
-};
 
 std::string arguments_of(uint32_t pid) {
   const UniqueFd file(open(fmt::format("/proc/{}/cmdline", pid).c_str(), O_RDONLY | O_CLOEXEC));
@@ -81,19 +73,16 @@ void shorten(std::vector<std::string> &arguments) {
 void add_living(CommandLines &lines) {
   if (!in_initial_pid_namespace())
     return;
-  const std::unique_ptr<DIR, CloseDirectory> directory(opendir("/proc"));
-  if (!directory)
-    print("warning: the trace has no command lines of processes that began before the capture: "
-          "cannot read /proc: {}",
-          std::strerror(errno));
-  while (const dirent *entry = directory ? readdir(directory.get()) : nullptr) {
-    const std::optional<uint32_t> pid = to_number<uint32_t>(entry->d_name);
-    if (!pid)
-      continue;
-    const std::string text = arguments_of(*pid);
+  std::error_code error;
+  for (const uint32_t pid : living_processes(error)) {
+    const std::string text = arguments_of(pid);
     const bool cut = text.size() > CAPTURE_CMDLINE_LONG;
-    lines.add(*pid, 0, std::string_view(text).substr(0, CAPTURE_CMDLINE_LONG), cut);
+    lines.add(pid, 0, std::string_view(text).substr(0, CAPTURE_CMDLINE_LONG), cut);
   }
+  if (error)
+    print("warning: the trace lacks command lines of processes that began before the capture: "
+          "cannot read /proc: {}",
+          error.message());
 }
 
 } // namespace ovnitrace

@@ -3,11 +3,11 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "emulator/base/living_processes.h"
 #include "emulator/base/messages.h"
 #include "emulator/symbols/call_frames.h"
 #include "user/probe/mapped_files.h"
 
-#include <dirent.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -187,14 +187,13 @@ void read_mappings(uint32_t pid, Mappings &mappings) {
 }
 
 void read_all_mappings(Mappings &mappings) {
-  const std::unique_ptr<DIR, int (*)(DIR *)> processes(opendir("/proc"), closedir);
-  if (!processes)
-    print("warning: stacks have no names of programs that began before the capture: cannot read "
+  std::error_code error;
+  for (const uint32_t pid : living_processes(error))
+    read_mappings(pid, mappings);
+  if (error)
+    print("warning: stacks lack names in programs that began before the capture: cannot read "
           "/proc: {}",
-          std::strerror(errno));
-  while (const dirent *entry = processes ? readdir(processes.get()) : nullptr)
-    if (const unsigned long pid = std::strtoul(entry->d_name, nullptr, 10))
-      read_mappings(uint32_t(pid), mappings);
+          error.message());
 }
 
 } // namespace ovnitrace
