@@ -60,9 +60,9 @@ class Finder:
                 self.add(path, children[0].extent.start.offset, children[0].extent.end.offset,
                          value, 'condition')
         elif kind == Kind.RETURN_STMT and children:
-            value_begin, value_end = children[0].extent.start.offset, children[0].extent.end.offset
-            if self.sources[path][value_begin:value_end] not in EMPTY:
-                self.add(path, value_begin, value_end, '{}', 'early return')
+            extent = children[0].extent
+            if self.sources[path][extent.start.offset:extent.end.offset] not in EMPTY:
+                self.add(path, extent.start.offset, extent.end.offset, '{}', 'early return')
         if kind == Kind.COMPOUND_STMT:
             self.block(path, children, parent)
         elif kind in (Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT) and children:

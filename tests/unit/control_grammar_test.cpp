@@ -5,6 +5,7 @@
 #include "user/control/instruction_groups.h"
 #include "user/control/plan.h"
 
+#include "tests/unit/support/chain_error.h"
 #include "tests/unit/support/project_file.h"
 
 #include <gtest/gtest.h>
@@ -12,20 +13,11 @@
 namespace ovnitrace::control {
 namespace {
 
-/// The text of the usage error that the chains make; empty: none.
-std::string refusal(const std::vector<std::string> &chains) {
-  try {
-    make_plan(chains);
-  } catch (const ovnitrace::Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage);
-    return error.what();
-  }
-  return "";
-}
+using test::chain_error;
 
 /// What the caret underlines.
 std::string underlined(const std::string &chain) {
-  const std::string text = refusal({chain});
+  const std::string text = chain_error({chain});
   const size_t third = text.rfind('\n'), second = text.rfind('\n', third - 1);
   if (text.empty() || second == text.npos)
     return "no caret";
@@ -57,7 +49,7 @@ TEST(ControlGrammar, EveryExampleOfTheManual) {
       {"start:enter_func:foo,stop:exit_func:bar"},
   };
   for (const auto &chains : kExamples)
-    EXPECT_EQ(refusal(chains), "") << chains[0];
+    EXPECT_EQ(chain_error(chains), "") << chains[0];
 }
 
 TEST(ControlGrammar, EveryTypeWithItsExample) {
@@ -158,17 +150,18 @@ TEST(ControlGrammar, TheCaretIsUnderWhatIsWrong) {
 
 TEST(ControlGrammar, ConflictingPartsAreRefused) {
   EXPECT_EQ(underlined("start:int3:count2:tid1:global,stop:int3"), "start:int3:count2:tid1:global");
-  EXPECT_NE(refusal({"start:int3:tid1:count2:global"}).find("tid and global"), std::string::npos);
+  EXPECT_NE(chain_error({"start:int3:tid1:count2:global"}).find("tid and global"),
+            std::string::npos);
   EXPECT_EQ(underlined("uniform:8:5:1,uniform:9:5:1"), "uniform:9:5:1");
   EXPECT_EQ(underlined("start:icount:9223372036854775807:count3"),
             "start:icount:9223372036854775807:count3");
-  EXPECT_NE(refusal({"uniform:8:5:65536,repeat:65536"}), "");
-  EXPECT_EQ(refusal({"uniform:8:5:65535,repeat:65535"}), "");
+  EXPECT_NE(chain_error({"uniform:8:5:65536,repeat:65536"}), "");
+  EXPECT_EQ(chain_error({"uniform:8:5:65535,repeat:65535"}), "");
 }
 
 TEST(ControlGrammar, GlobalNeedsNoCount) {
   for (const char *alarm : {"address:foo", "timeout:1", "int3", "icount:100", "interactive"}) {
-    EXPECT_EQ(refusal({"start:" + std::string(alarm) + ":global"}), "") << alarm;
+    EXPECT_EQ(chain_error({"start:" + std::string(alarm) + ":global"}), "") << alarm;
     EXPECT_EQ(make_plan({"start:" + std::string(alarm) + ":global"}).alarm_table[0].flags,
               CONTROL_GLOBAL);
   }
@@ -208,25 +201,26 @@ TEST(ControlPlan, AnAddressIsKnownAndAnOffsetIsNot) {
 }
 
 TEST(ControlPlan, ChainsThatWait) {
-  EXPECT_EQ(refusal({"start:int3,waitfor:b", "stop:int3,name:b"}), "") << "the order is free";
+  EXPECT_EQ(chain_error({"start:int3,waitfor:b", "stop:int3,name:b"}), "") << "the order is free";
   EXPECT_EQ(underlined("start:int3,waitfor:b"), "b");
-  EXPECT_NE(refusal({"start:int3,name:a,waitfor:a"}).find("waits for itself"), std::string::npos);
-  EXPECT_NE(refusal({"start:int3,name:a,waitfor:b", "start:int3,name:b,waitfor:a"})
+  EXPECT_NE(chain_error({"start:int3,name:a,waitfor:a"}).find("waits for itself"),
+            std::string::npos);
+  EXPECT_NE(chain_error({"start:int3,name:a,waitfor:b", "start:int3,name:b,waitfor:a"})
                 .find("waits for itself"),
             std::string::npos);
-  EXPECT_NE(refusal({"start:int3,name:a", "stop:int3,name:a"}), "");
+  EXPECT_NE(chain_error({"start:int3,name:a", "stop:int3,name:a"}), "");
 }
 
 TEST(ControlPlan, LimitsAreExact) {
   std::vector<std::string> chains(CONTROL_CHAINS, "start:int3");
-  EXPECT_EQ(refusal(chains), "");
+  EXPECT_EQ(chain_error(chains), "");
   chains.push_back("start:int3");
-  EXPECT_NE(refusal(chains), "");
+  EXPECT_NE(chain_error(chains), "");
   std::string chain = "start:int3";
   for (size_t n = 1; n < CONTROL_ALARMS; n++)
     chain += ",stop:int3";
-  EXPECT_EQ(refusal({chain}), "");
-  EXPECT_NE(refusal({chain + ",stop:int3"}), "");
+  EXPECT_EQ(chain_error({chain}), "");
+  EXPECT_NE(chain_error({chain + ",stop:int3"}), "");
 }
 
 TEST(ControlPlan, FillsTheTablesOfTheBpfPrograms) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --control says of chains: the whole messages of what is wrong at each exact limit, and plans
 // in words.
-#include "emulator/base/error.h"
+#include "tests/unit/support/chain_error.h"
 #include "user/control/plan.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,9 @@ namespace {
 
 /// The first line of the usage error that the chains make; empty: none.
 std::string refusal(const std::vector<std::string> &chains) {
-  try {
-    make_plan(chains);
-  } catch (const ovnitrace::Error &error) {
-    const std::string text = error.what();
-    EXPECT_EQ(text.find("--control: "), 0u) << text;
-    return text.substr(11, text.find('\n') - 11);
-  }
-  return "";
+  const std::string text = test::chain_error(chains);
+  EXPECT_TRUE(text.empty() || text.starts_with("--control: ")) << text;
+  return text.empty() ? "" : text.substr(11, text.find('\n') - 11);
 }
 
 using Cases = std::vector<std::pair<std::string, std::string>>;

@@ -262,7 +262,7 @@ TEST(ControlProbe, MarkersThatCannotBeProbedAreCounted) {
                 "symbols or unwind information tell of has them"});
 }
 
-// There the loader tells a debugger that it has loaded a library.
+// The loader calls it after each library that it loads, for debuggers.
 TEST(ControlProbe, TheHookOfTheLoaderIsOfNoAlarm) {
   Image image = image_of("55 c3");
   image.functions = {{"_dl_debug_state", 0x1001, 1}};

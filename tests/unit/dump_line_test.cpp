@@ -80,7 +80,7 @@ TEST_F(DumpLines, NamePeersOfTheHostOfTheirCpu) {
   sleep.cpu = 0;
   EXPECT_NE(text(sleep).find("next=wrong(900)"), std::string::npos);
   sleep.cpu = kNone;
-  EXPECT_NE(text(sleep).find("next=900 "), std::string::npos) << "of which host?";
+  EXPECT_NE(text(sleep).find("next=900 "), std::string::npos) << "each host has its own threads";
   EXPECT_NE(json(sleep).find("\"next\":900,\"next_name\":null,"), std::string::npos);
   sleep.peer = 0;
   EXPECT_NE(text(sleep).find("next=a(11)"), std::string::npos) << text(sleep);

@@ -2,6 +2,7 @@
 // What the running kernel's types say, and what BPF programs are given before they are loaded.
 // Nothing is loaded: that would need root.
 #include "emulator/base/error.h"
+#include "tests/unit/support/output_of.h"
 #include "user/bpf/kernel_functions.h"
 #include "user/bpf/kernel_types.h"
 #include "user/bpf/preflight.h"
@@ -15,8 +16,6 @@
 #include <ovnitrace/capture.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -26,17 +25,12 @@ namespace {
 
 /// Returns where a variable of a CPU is, as bpftool prints it; -1: it is not there.
 int64_t place_of(const std::string &variable) {
-  const std::string command =
-      "PATH=$PATH:/usr/sbin bpftool btf dump file /sys/kernel/btf/vmlinux | "
-      "grep \"(VAR '" +
-      variable + "')\"";
-  FILE *pipe = popen(command.c_str(), "r");
-  char line[256] = "";
-  const bool found = pipe && fgets(line, sizeof line, pipe);
-  if (pipe)
-    pclose(pipe);
-  const char *offset = strstr(line, "offset=");
-  return found && offset ? atoll(offset + strlen("offset=")) : -1;
+  const std::string line =
+      test::output_of("PATH=$PATH:/usr/sbin bpftool btf dump file /sys/kernel/btf/vmlinux | "
+                      "grep \"(VAR '" +
+                      variable + "')\"");
+  const size_t offset = line.find("offset=");
+  return offset == line.npos ? -1 : std::stoll(line.substr(offset + strlen("offset=")));
 }
 
 class KernelTypesTest : public ::testing::Test {

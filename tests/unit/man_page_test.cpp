@@ -3,6 +3,7 @@
 #include "emulator/cli/man_page.h"
 #include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/output_of.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -12,24 +13,12 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 namespace ovnitrace {
 namespace {
 
-/// Returns what the command writes to standard output.
-std::string output_of(const std::string &command) {
-  std::FILE *const pipe = popen(command.c_str(), "r");
-  if (!pipe)
-    throw std::runtime_error("cannot run " + command);
-  std::string text;
-  char part[4096];
-  while (const size_t n = std::fread(part, 1, sizeof part, pipe))
-    text.append(part, n);
-  pclose(pipe);
-  return text;
-}
+using test::output_of;
 
 class ManPage : public test::AllCommands {
 protected:

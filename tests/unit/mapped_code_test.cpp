@@ -2,6 +2,7 @@
 // What a process has mapped, as a copy that other threads read, and as the kernel reports it.
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "tests/unit/support/mapped_place.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/mappings.h"
 
@@ -25,14 +26,7 @@ std::string at(const MappedCode &code, uint64_t time, uint64_t address) {
   return place.file ? place.file->path + "+" + std::to_string(place.offset) : "code";
 }
 
-std::string at(Mappings &mappings, uint32_t pid, uint64_t time, uint64_t address) {
-  const Mappings::Place place = mappings.find(mappings.life(pid, time), time, address);
-  if (!place.known)
-    return "?";
-  return place.file == Mappings::kNoFile
-             ? "code"
-             : mappings.files()[place.file].path + "+" + std::to_string(place.offset);
-}
+using test::at; // of all mappings of a process
 
 TEST(MappedCode, GivesTheFileAndTheOffsetInIt) {
   Mappings mappings;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What was mapped where, numbers of stacks, and names of addresses.
 #include "emulator/symbols/demangle.h"
+#include "tests/unit/support/mapped_place.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 #include "user/stacks/address_names.h"
@@ -19,15 +20,7 @@
 namespace ovnitrace {
 namespace {
 
-/// "path+offset" at an address of a process; "code" in no file; "?" not known.
-std::string at(Mappings &mappings, uint32_t pid, uint64_t time, uint64_t address) {
-  const Mappings::Place place = mappings.find(mappings.life(pid, time), time, address);
-  if (!place.known)
-    return "?";
-  return place.file == Mappings::kNoFile
-             ? "code"
-             : mappings.files()[place.file].path + "+" + std::to_string(place.offset);
-}
+using test::at;
 
 TEST(Mappings, GiveTheFileAndTheOffsetInIt) {
   Mappings mappings;
