@@ -102,14 +102,14 @@ TEST_F(CrowdedCpu, EveryWaitIsWholeAndTheTotalsAreExact) {
     while (waits.size() < std::min(upto, kShown))
       begin_wait(kFirst + uint32_t(waits.size()), time);
   };
-  for (uint32_t turn = 1; turn <= 3500; turn++) {
+  for (uint32_t turn = 1; turn <= 4500; turn++) {
     time += 1 + turn % 4;
     begin_waits(turn < 2000 ? std::min(turn * 2 / 3, 1100u) : 1100 + (turn - 2000) / 60);
     if (turn == 1)
       change(kHidden, ThreadState::Paused, ThreadState::Warming, time);
     time += turn % 2;
     // The turn that is dropped first ends while a thread that has just come waits.
-    if (turn == 2048 || turn == 3072) {
+    if (turn == 2048 || turn == 3072 || turn == 4096) {
       begin_waits(uint32_t(waits.size()) + 1);
       last_forgotten = time;
     }

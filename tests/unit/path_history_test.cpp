@@ -99,6 +99,13 @@ TEST_F(PathOfWork, AnItemIsOfOneWakeup) {
                    "11 outside 300-400 peer=99", "11 running 400-500"}));
 }
 
+TEST_F(PathOfWork, AnItemThatTheThreadQueuedItselfHasTheWholeBlock) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start().at(200);
+  cpu.record(FTrace_EXT_work, 1, 11).record(FTrace_EXT_work_age, 1, 30).activate(1, 33);
+  cpu.dispatch(1).at(300).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 worker 100-200 peer=33", "11 running 200-300"}));
+}
+
 TEST_F(PathOfWork, AnUntracedWorkerIsKnownByItsName) {
   trace.json(R"({"version": 1, "peers": [{"tid": 33, "pid": 33, "name": "kworker/0:1"},
                                          {"tid": 44, "pid": 44, "name": "worker"}]})");
