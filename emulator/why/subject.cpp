@@ -80,13 +80,17 @@ std::string program_name(const TraceInfo &info, const Catalog &catalog) {
 /// Names of processes, with the time in which they wanted a CPU; most time first.
 using NameTimes = std::vector<std::pair<std::string, uint64_t>>;
 
+std::string shown_name(const std::string &name) {
+  return name.empty() ? "a process without a name" : short_name(name);
+}
+
 /// Returns the first names and the number of others: "nginx, redis", "a, b, c and 4 others".
 std::string list_of(const NameTimes &names) {
   std::string text;
   const size_t shown =
       names.size() == kMostNames + 1 ? names.size() : std::min(names.size(), kMostNames);
   for (size_t n = 0; n < shown; n++)
-    text += (n ? ", " : "") + short_name(names[n].first);
+    text += (n ? ", " : "") + shown_name(names[n].first);
   return shown < names.size() ? text + " and " + human_count(names.size() - shown) + " others"
                               : text;
 }
@@ -97,9 +101,8 @@ NameTimes names_of(const Catalog &catalog, const Explanation &why, const Subject
   std::map<std::string, uint64_t> time;
   const std::vector<std::string_view> lines = command_lines(catalog);
   for (const uint32_t thread : subject.threads) {
-    std::string name = process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
-    if (name.empty())
-      name = "a process without a name";
+    const std::string name =
+        process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
     time[name] += why.threads[thread].running + why.threads[thread].waiting;
     if (catalog.threads[thread].pid == pid)
       own = name;
@@ -117,7 +120,7 @@ std::string mostly(const NameTimes &names, const std::string &started) {
   for (const auto &[name, ns] : names)
     all += ns;
   const auto &[most, ns] = names.front();
-  return ns * 2 > all && most != started ? ", mostly " + short_name(most) : "";
+  return ns * 2 > all && most != started ? ", mostly " + shown_name(most) : "";
 }
 
 /// Returns whether these are all processes of the started program.

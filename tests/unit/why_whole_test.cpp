@@ -2,6 +2,7 @@
 // `ovnitrace why`: whole outputs, from an explanation made by hand and from small traces.
 #include "emulator/open/open_trace.h"
 #include "emulator/why/slowest.h"
+#include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
@@ -237,6 +238,20 @@ TEST_F(WhyWhole, TheJsonHasEachMember) {
 "max_at": null, "count": 33, "gave_up": 34, "ns": 35000, "max_ns": 36000, "waits": [{"tid": 11,
 "name": "app", "waker_tid": 12, "waker": "worker", "count": 33, "gave_up": 34, "ns": 35000,
 "max_ns": 36000}]}]})"));
+}
+
+TEST_F(WhyWhole, AYieldIsExplainedInItsLine) {
+  const auto line = [&](WaitKind kind, Culprit by) {
+    LongWait &wait = why.longest_waits[1];
+    wait.kind = kind;
+    wait.by = by;
+    const std::string text = wait_line(input(), wait), before = "already before: ";
+    const size_t from = text.find(before) + before.size();
+    return text.substr(from, text.find(',', from) - from);
+  };
+  EXPECT_EQ(line(WaitKind::yield, worker), "it yielded to worker (12)");
+  EXPECT_EQ(line(WaitKind::yield, {}), "it yielded to others");
+  EXPECT_EQ(line(WaitKind::spin, worker), "it spins in sched_yield");
 }
 
 class SlowestSections : public ::testing::Test {
