@@ -27,7 +27,7 @@ std::string &configured_command() {
 
 /// Returns the arguments. A shell runs a command that has characters of the shell.
 std::vector<std::string> arguments_of(const std::string &command) {
-  if (command.find_first_of("|&;<>()$`\\\"'*?[#~=%") != command.npos)
+  if (command.find_first_of("|&;<>()$`\\\"'*?[#~=") != command.npos)
     return {"sh", "-c", command};
   std::istringstream in(command);
   std::vector<std::string> words;

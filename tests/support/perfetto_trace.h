@@ -26,6 +26,8 @@ struct PerfettoTrace {
     int32_t tid, waker; ///< waker: who ran where it was logged
     std::optional<uint64_t> flags;
     uint64_t target_cpu;
+    int32_t priority;
+    std::string name;
   };
   struct Created {
     uint64_t time;
@@ -166,12 +168,10 @@ private:
                                 int32_t(priorities[i]), names.at(comms[i])});
     time = 0;
     const auto wake_times = column(7, w), woken = column(8, w), targets = column(9, w),
-               wake_comms = column(11, w), flags = column(12, w);
-    column(10, w);
-    for (size_t i = 0; i < w; i++) {
-      (void)names.at(wake_comms[i]); // throws if there is no such name
-      compact_[cpu].push_back({time += wake_times[i], int32_t(woken[i]), 0, flags[i], targets[i]});
-    }
+               wake_priorities = column(10, w), wake_comms = column(11, w), flags = column(12, w);
+    for (size_t i = 0; i < w; i++)
+      compact_[cpu].push_back({time += wake_times[i], int32_t(woken[i]), 0, flags[i], targets[i],
+                               int32_t(wake_priorities[i]), names.at(wake_comms[i])});
     for (const Proto &event : bundle.messages(2))
       ftrace(event);
   }
@@ -181,8 +181,13 @@ private:
     const auto tid = int32_t(event.number(2));
     if (event.has(20)) {
       const Proto waking = event.message(20);
-      text(waking, 1);
-      wakings.push_back({time, int32_t(waking.number(2)), tid, {}, waking.number(5)});
+      wakings.push_back({time,
+                         int32_t(waking.number(2)),
+                         tid,
+                         {},
+                         waking.number(5),
+                         int32_t(waking.number(3)),
+                         text(waking, 1)});
     } else if (event.has(18)) {
       const Proto reason = event.message(18);
       blocked.push_back(std::to_string(time) + " tid " + std::to_string(reason.number(1)) + " " +
@@ -199,8 +204,10 @@ private:
   }
 
   void process_tree(const Proto &tree) {
-    for (const Proto &process : tree.messages(1))
-      processes[int32_t(process.number(1))] = text(process, 3);
+    for (const Proto &process : tree.messages(1)) {
+      text(process, 3);
+      processes[int32_t(process.number(1))] = process.texts(3).at(0);
+    }
     for (const Proto &thread : tree.messages(2))
       threads[int32_t(thread.number(1))] = {int32_t(thread.number(3)), text(thread, 2)};
   }

@@ -74,6 +74,19 @@ TEST_F(PerfettoSched, ThePriorityComesFromTheDispatch) {
   EXPECT_EQ(priorities, (std::vector<int32_t>{120, -1, -2})) << "not known: a number of none";
 }
 
+TEST_F(PerfettoSched, AWakingHasTheNameAndPriorityOfTheWokenThread) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
+  cpu.dispatch(2, 90 + FTRACE_PRIO_BIAS).at(110).sleep(2, 11).dispatch(1);
+  cpu.at(120).activate(2, 11).at(130).epilogue(1, 22).dispatch(2).at(140).sleep(2);
+  cpu.at(150).activate(2, 0, FTRACE_WAKER_UNKNOWN).activate(1, 0, FTRACE_WAKER_SOFTIRQ);
+  cpu.at(200).stop();
+  Texts texts;
+  const PerfettoTrace perfetto = exported();
+  for (const auto &waking : perfetto.wakings)
+    texts.push_back(fmt::format("{} {} {}", waking.time, waking.name, waking.priority));
+  EXPECT_EQ(texts, (Texts{"120 b 90", "150 b -2", "150 a -2"}));
+}
+
 TEST_F(PerfettoSched, AWakingNamesWhoAndInWhichContext) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(110).dispatch(2).at(120).sleep(2).at(125).dispatch(1);
