@@ -164,6 +164,26 @@ export function fakeContext() {
   return {context, calls};
 }
 
+const OWN = new Set(Object.keys(new FakeElement('')).concat('entered'));
+
+/// Returns an element as a text, with whatever a person sees, hears or can press:
+/// <button type=button title="what it does" {left: 3px}>its text</button>. Handlers and empty
+/// properties are left out.
+export function markup(element) {
+  if (!(element instanceof FakeElement))
+    return String(element);
+  const shown = {...element.attributes};
+  for (const [name, value] of Object.entries(element))
+    if (!OWN.has(name) && !['function', 'undefined'].includes(typeof value) && value !== '')
+      shown[name] = value;
+  const short = value => String(value).replace(/\d+\.\d{3,}/g, number => Number(number).toFixed(2));
+  const words = Object.entries(shown).map(([name, value]) =>
+      ' ' + name + '=' + (/^[^ "]+$/.test(value) ? short(value) : JSON.stringify(short(value))));
+  const style = Object.entries(element.style).map(([name, value]) => name + ': ' + short(value)).join(', ');
+  return '<' + element.tag + words.join('') + (style && ' {' + style + '}') + '>' +
+      element.children.map(markup).join('') + '</' + element.tag + '>';
+}
+
 /// Returns the lines of a text that starts with a line break.
 export const lines = text => text.slice(1).split('\n');
 
