@@ -2,9 +2,10 @@
 // What the page says of the selected slice and range: emulator/report/page/details.js and slices.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {lines, rowsOf} from './fake.mjs';
+import {lines, makeTrace, rowsOf} from './fake.mjs';
 import {makeApp, THREADS, woken} from './fake_app.mjs';
 import {plainSlice, ways} from '../../emulator/report/page/slices.js';
+import {PAUSED, RUNNING, WARMING} from '../../emulator/report/page/trace.js';
 
 /// Returns all slices as {thread, slice}.
 const all = trace => trace.threads.flatMap((thread, index) => Array.from(
@@ -187,4 +188,15 @@ main (10) of two | 200 ns | 20 ns | 30 ns`));
   app.trace.header.coarse_threads = 1;
   app.panel.show();
   assert.doesNotMatch(shown().join('\n'), /CPUs/);
+});
+
+test('the waker of a blocked thread is found in the last slice, and not behind it', () => {
+  const trace = makeTrace([
+    {tid: 1, pid: 1, name: 'a', slices: [{state: PAUSED, length: 50}, {state: WARMING, length: 50, why: woken(0), peer: 2}]},
+    {tid: 2, pid: 1, name: 'b', slices: [{state: RUNNING, length: 90}, {state: PAUSED, length: 10}]},
+    {tid: 3, pid: 1, name: 'c', slices: [{state: WARMING, length: 100, why: woken(0), peer: 1}]},
+  ], {to: 100});
+  assert.deepEqual(ways.waker(trace, {thread: 0, slice: 0}), {thread: 1, slice: trace.first[1]});
+  assert.equal(ways.waker(trace, {thread: 1, slice: trace.first[1] + 1}), null, 'nobody woke it yet');
+  assert.equal(trace.cpuName(0), 'no CPU');
 });

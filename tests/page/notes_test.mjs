@@ -38,6 +38,28 @@ test('a note is at the range, else the slice, else the middle, in order with the
     write('n' + n);
   assert.equal(page.all('button').find(button => button.text === 'Add').disabled, true);
   assert.equal(app.notes.add(1000, 'too many'), false);
+  assert.equal(page.all('p')[1].text, 'There is no room for more than 20 notes.');
+  assert.equal(page.all('p')[1].className, 'note');
+});
+
+test('a note is as long as an address can bear, without blanks around it', () => {
+  const {app, page} = open();
+  assert.equal(app.notes.add(1000.6, '  ' + 'x'.repeat(101)), true);
+  assert.deepEqual(app.notes.own, [{time: 1001, text: 'x'.repeat(100)}]);
+  app.panel.show();
+  assert.equal(page.all('p').length, 1, 'there is room for more');
+});
+
+test('notes beside the visible part are not drawn, those at its ends are', () => {
+  const {app, draw, canvas} = open();
+  for (const time of [1199, 1200, 1300, 1301])
+    app.notes.add(time, 'at ' + time);
+  app.view.set(1200, 1300);
+  draw();
+  canvas.calls.length = 0;
+  app.redraw();
+  draw();
+  assert.deepEqual(canvas.calls.filter(call => call.startsWith('fillText at ')).map(call => call.slice(9, 16)), ['at 1300', 'at 1200']);
 });
 
 test('notes are lines through the rows, with texts that do not overlap: the newest has room', () => {

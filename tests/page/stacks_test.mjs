@@ -121,3 +121,28 @@ test('a nanosecond off the CPU has frames, and none has no frame', () => {
   assert.deepEqual(drawn(1500, 1501), ['1 ns: 1 ns', ['off the CPU', 'warming']]);
   assert.deepEqual(drawn(1000, 1001), ['1 ns: 0', []]);
 });
+
+test('frames that are too narrow or too deep are left out', () => {
+  const places = ['', Array.from({length: 45}, (_, n) => 'f' + n).join(' < '), 'thin'], none = new Uint8Array();
+  const {app, byId} = makeApp({
+    threads: [{tid: 1, pid: 1, name: 'a', start: 1000, slices: [
+      {state: PAUSED, length: 993, why: left(2, 0)}, {state: PAUSED, length: 4, why: left(2, 1)},
+      {state: PAUSED, length: 3, why: left(2, 2)}]}],
+    header: {calls: ['read', 'futex', 'poll'], places, critical_path: null, preemptions: [], wakeups: [], waits: {sums: [], left_out: 0}},
+    summary: {regions: [], cpus: [], preemptions: [], wakeups: []},
+    parts: {load: none, order: none, events: none, dark: none, critical_path: none}});
+  app.panel.choose(7);
+  const frames = byId('pages').all('button').map(frame => frame.text + ' ' + frame.style.top);
+  assert.deepEqual(frames.slice(0, 5), ['off the CPU 0px', 'paused: read 20px', 'paused: futex 20px', 'f44 40px', 'f43 60px']);
+  assert.equal(frames.at(-1), 'f6 800px', 'the 41st line is the last');
+  assert.equal(byId('pages').all('div')[0].style.height, '820px');
+  assert.equal(byId('pages').all('p').length, 1);
+});
+
+test('a trace without stacks says how to record them', () => {
+  const {app, byId} = makeApp({header: {places: ['', '']}});
+  app.panel.choose(7);
+  const [, note] = byId('pages').all('p');
+  assert.equal(note.text, 'The trace has no stacks: record with --stacks to see functions.');
+  assert.equal(note.className, 'note');
+});

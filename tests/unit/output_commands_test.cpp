@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `ovnitrace plot`, `report`, `compress` and `config` as commands: where they write, what they
+// print, and what they refuse.
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/run_command.h"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace ovnitrace::test {
+namespace {
+
+class OutputCommands : public RunCommand {};
+
+TEST_F(OutputCommands, PlotPrintsTextOrWritesAnSvg) {
+  const std::string text = run({"plot", trace, "--color", "never"});
+  EXPECT_EQ(text.find("0 app -x\nbox, Linux 6.1, 1 CPU; 2 threads, 1.000 us\n\n"), 0u) << text;
+  EXPECT_EQ(run({"plot", trace, "-o", dir / "a.svg"}),
+            "0 ovnitrace: DIR/a.svg: box, Linux 6.1, 1 CPU; 2 threads, 1.000 us\n");
+  EXPECT_EQ(run({"plot", trace, "-o", "-"}), "0 " + text_of(dir / "a.svg"));
+  EXPECT_EQ(run({"plot", trace, "-o", dir / "a.svg"}),
+            "1 ovnitrace: DIR/a.svg exists already; choose another with -o, or let it be "
+            "overwritten with -f\n");
+  EXPECT_EQ(run({"plot", trace, "-f", "-o", dir / "a.svg", "--from", "200ns", "--top", "1"}),
+            "0 ovnitrace: DIR/a.svg: box, Linux 6.1, 1 CPU; 2 threads, 800 ns from 200 ns on\n");
+}
+
+TEST_F(OutputCommands, PlotHasTheColoursOfTheTerminal) {
+  const auto colored = [&](const char *value, const char *start) {
+    setenv("COLORTERM", value, 1);
+    return run({"plot", trace, "--color", "always"}).find(start) != std::string::npos;
+  };
+  EXPECT_TRUE(colored("truecolor", "\x1b[38;2;"));
+  EXPECT_TRUE(colored("24bit", "\x1b[38;2;"));
+  EXPECT_TRUE(colored("yes", "\x1b[38;5;"));
+  unsetenv("COLORTERM");
+  EXPECT_NE(run({"plot", trace, "--color", "always"}).find("\x1b[38;5;"), std::string::npos);
+  EXPECT_EQ(run({"plot", trace, "--color", "never"}).find('\x1b'), std::string::npos);
+}
+
+TEST_F(OutputCommands, PlotRefusesWhatItCannotDraw) {
+  EXPECT_EQ(run({"plot", trace, "-o", dir / "a.png"}),
+            "2 ovnitrace: -o DIR/a.png: a figure is SVG: give a name that ends in .svg; "
+            "`rsvg-convert` or a browser makes other formats of it\n");
+  EXPECT_EQ(run({"plot", trace, "--arrows"}), "2 ovnitrace: --arrows needs -o FILE.svg\n");
+  EXPECT_EQ(run({"plot", trace, "--from", "10ns", "--to", "10ns"}),
+            "2 ovnitrace: --from and --to are the same time: a figure needs a range to draw\n");
+  EXPECT_EQ(run({"plot", trace, "--section", "1"}),
+            "2 ovnitrace: --section needs --critical-path\n");
+  damage();
+  EXPECT_EQ(run({"plot", trace, "-o", "-"}).substr(0, 6), "1 <svg");
+}
+
+TEST_F(OutputCommands, ReportIsInTheTraceOrWhereItIsWanted) {
+  EXPECT_EQ(
+      run({"report", trace}).find("0 ovnitrace: DIR/app/report.html: 8 events of 2 threads in "),
+      0u);
+  EXPECT_EQ(run({"report", trace, "-q"}), "0 ") << "its own page is replaced";
+  EXPECT_TRUE(exists("app/report.html"));
+  EXPECT_EQ(run({"report", trace, "-q", "-o", dir / "a.html"}), "0 ");
+  EXPECT_EQ(run({"report", trace, "-o", dir / "a.html"}),
+            "1 ovnitrace: DIR/a.html exists already; choose another with -o, or let it be "
+            "overwritten with -f\n");
+  EXPECT_EQ(run({"report", trace, "-q", "-f", "-o", dir / "a.html"}), "0 ");
+  damage();
+  EXPECT_EQ(run({"report", trace, "-q"}).find("1 ovnitrace: warning: "), 0u);
+}
+
+TEST_F(OutputCommands, ReportRefusesWhatIsNoPage) {
+  EXPECT_EQ(run({"report", trace, "-o", dir / "a.svg"}),
+            "2 ovnitrace: -o DIR/a.svg: a report is HTML: give a name that ends in .html; a "
+            "browser prints it as PDF\n");
+  EXPECT_EQ(run({"report", trace, "-q", "-o", dir / "a.htm"}), "0 ");
+  EXPECT_EQ(run({"report", trace, "-o", "-"}),
+            "2 ovnitrace: -o -: a report is a file for the browser: name it\n");
+  EXPECT_EQ(run({"report", trace, "--align", "m"}), "2 ovnitrace: --align needs --against TRACE\n");
+  EXPECT_EQ(run({"report", trace, "--section", "1"}),
+            "2 ovnitrace: --section needs --critical-path\n");
+  EXPECT_EQ(
+      run({"report", trace, "--against", trace, "--critical-path=11"}),
+      "2 ovnitrace: --against shows the critical paths of both programs: leave out the TID of "
+      "--critical-path\n");
+  EXPECT_EQ(run({"report", trace, "--against", dir / "none"}),
+            "2 ovnitrace: --against compares two trace directories, but DIR/none is not one\n");
+  EXPECT_EQ(run({"report", trace, "--max-size", "1000"}),
+            "1 ovnitrace: the report of DIR/app does not fit into 1000 bytes, even without detail: "
+            "give a larger --max-size, or a part of the trace with --from, --to, --pid or "
+            "--comm\n");
+}
+
+TEST_F(OutputCommands, CompressSaysHowManyBytesThereAre) {
+  const auto plain = std::filesystem::file_size(trace + "/cpu0000.ftr");
+  const std::string said = run({"compress", trace});
+  const auto packed = std::filesystem::file_size(trace + "/cpu0000.ftr.zst");
+  EXPECT_EQ(said, "0 DIR/app: 1 file, " + std::to_string(plain) + " bytes before, " +
+                      std::to_string(packed) + " after\n");
+  EXPECT_EQ(run({"compress", trace}), "0 DIR/app: 1 file compressed already: nothing to do; for "
+                                      "another level, decompress first (-d)\n");
+  EXPECT_EQ(run({"compress", "-d", trace}), "0 DIR/app: 1 file, " + std::to_string(packed) +
+                                                " bytes before, " + std::to_string(plain) +
+                                                " after\n");
+  EXPECT_EQ(run({"compress", "-d", trace}), "0 DIR/app: 1 file plain already: nothing to do\n");
+  EXPECT_EQ(run({"compress", "-q", "-l", "19", trace}), "0 ");
+  EXPECT_EQ(run({"compress", "-l", "20", trace}).substr(0, 2), "2 ");
+  EXPECT_EQ(run({"compress", "-l", "0", trace}).substr(0, 2), "2 ");
+  EXPECT_EQ(run({"compress", "-d", "-l", "3", trace}).substr(0, 2), "2 ");
+}
+
+TEST_F(OutputCommands, ConfigPrintsWhichOptionsAreSetWhere) {
+  unsetenv("SUDO_UID");
+  setenv("XDG_CONFIG_HOME", dir.path().c_str(), 1);
+  const auto config = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "config");
+    const std::string said = run(options);
+    return said.substr(said.find('\n') + 1);
+  };
+  const std::string missing = "  (not there, or not readable)\n";
+  EXPECT_EQ(config({}), "  /etc/ovnitrace/config" + missing + "  DIR/ovnitrace/config" + missing +
+                            "\nNo option is configured.\n");
+  std::filesystem::create_directory(dir / "ovnitrace");
+  std::ofstream(dir / "ovnitrace/config") << "[info]\ntop = 7\n\n[compress]\nlevel = 3\n";
+  EXPECT_EQ(config({}), "  /etc/ovnitrace/config" + missing +
+                            "  DIR/ovnitrace/config\n\n"
+                            "COMMAND   OPTION  VALUE  FROM\n"
+                            "info      top     7      DIR/ovnitrace/config:2\n"
+                            "compress  level   3      DIR/ovnitrace/config:5\n");
+  EXPECT_EQ(config({"--json"}), R"( "schema": 1,
+ "files": [
+  {
+   "path": "/etc/ovnitrace/config",
+   "read": false
+  },
+  {
+   "path": "DIR/ovnitrace/config",
+   "read": true
+  }
+ ],
+ "options": [
+  {
+   "command": "info",
+   "option": "top",
+   "value": "7",
+   "file": "DIR/ovnitrace/config",
+   "line": 2
+  },
+  {
+   "command": "compress",
+   "option": "level",
+   "value": "3",
+   "file": "DIR/ovnitrace/config",
+   "line": 5
+  }
+ ]
+}
+)");
+  unsetenv("XDG_CONFIG_HOME");
+}
+
+} // namespace
+} // namespace ovnitrace::test
