@@ -99,6 +99,23 @@ test('losses and coarse threads are told, and a whole machine has the name of it
   assert.equal(unknown.text('notice'), 'Events were lost: there the page shows Unknown, and CPUs hatched.');
 });
 
+test('a page of two runs has both names, and begins with their differences', async () => {
+  const against = {traces: ['runs/before', 'runs/after/'], a: 100, b: 150, conditions: [], causes: []};
+  const {byId, text, api} = await start({header: {against}});
+  assert.ok(api, text('loading'));
+  assert.deepEqual([text('title'), byId.title.title], ['before against after/', '/usr/bin/app /tmp/x']);
+  const tabs = byId.tabs.all('button');
+  assert.equal(tabs.find(tab => tab.attributes['aria-selected'] === 'true').text, 'Differences');
+});
+
+test('each critical path can be chosen by its thread', async () => {
+  const path = thread => ({thread, from: 0, to: 5, segments: 0});
+  const {byId, api, text} = await start({header: {critical_path: {paths: [path(0), path(0)], causes: ['runs']}}});
+  assert.ok(api, text('loading'));
+  assert.deepEqual(byId.path.all('option').map(one => [one.value, one.text]), [['0', 'of a (1)'], ['1', 'of a (1)']]);
+  assert.deepEqual([byId.path.hidden, byId['critical-label'].hidden, byId.critical.checked], [false, false, true]);
+});
+
 test('of a damaged page, an error is all that is shown', async () => {
   const error = console.error;
   console.error = () => {};
@@ -108,6 +125,19 @@ test('of a damaged page, an error is all that is shown', async () => {
     assert.equal(api, undefined);
   }
   console.error = error;
+});
+
+test('a browser that reads base64 by itself does so, block by block', async t => {
+  const read = [];
+  Uint8Array.fromBase64 = text => {
+    read.push(text);
+    return Uint8Array.from(Buffer.from(text, 'base64'));
+  };
+  t.after(() => delete Uint8Array.fromBase64);
+  const {removed, api} = await start();
+  assert.ok(api);
+  assert.equal(read.length, removed.length);
+  assert.ok(read.length > 1);
 });
 
 test('the page works ahead while it is idle, until it is done', async () => {

@@ -42,6 +42,14 @@ test('the visible part is framed, and the rest is pale', () => {
   assert.ok(calls.includes('strokeRect 310 1 100 52 accent'));
 });
 
+test('a visible part that is narrow has a frame that can be seen', () => {
+  const {part, view, calls} = made(Overview, {from: 0, to: 1e9});
+  view.set(5e8, 5e8 + 1000);
+  part.draw();
+  assert.ok(calls.includes('strokeRect 410 1 3 52 accent'));
+  assert.ok(calls.includes('fillRect 413 0 197 54 #ffffffb0'));
+});
+
 test('bars are the busy part of all CPUs in four steps, and the last one is shorter', () => {
   const {part, calls} = made(Overview, {cpus: [{}, {}], load: [
     [130, 130, 130, 130, 0, 0, 0, 0], [0, 0, 0, 0, 130, 130, 0, 0], [0, 0, 260, 0, 5000, 0, 0, 0]]});
