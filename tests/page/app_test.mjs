@@ -65,6 +65,15 @@ test('what the tab Why needs is summed up in steps, causes first', () => {
   assert.deepEqual(asked, [[2], 5, 6]);
 });
 
+test('who keeps the place of the page is told of each picture', () => {
+  const {app} = made();
+  let told = 0;
+  app.drawn = () => told++;
+  app.draw();
+  app.draw();
+  assert.equal(told, 2);
+});
+
 test('only tabs about the selection or the range are made anew', () => {
   const {app} = made();
   const shows = (tab, change) => {

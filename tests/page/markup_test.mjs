@@ -304,3 +304,10 @@ test('the tabs say which of them is shown', () => {
 <button role=tab aria-controls=pages aria-selected=false type=button id=tab-7 tabIndex=-1>Stacks</button>
 <button role=tab aria-controls=pages aria-selected=false type=button id=tab-8 tabIndex=-1>Notes</button>`));
 });
+
+test('a wait says for how long a CPU was idle, and why it was not used', () => {
+  const facts = tab(0, app => app.select({thread: 1, slice: 4}), causes);
+  assert.equal(facts.find(line => line.includes('A CPU was idle')), '<dt>A CPU was idle</dt><dd>30 ns (wakeup in flight)</dd></dl>');
+  const run = tab(0, app => app.select({thread: 1, slice: 5}), causes);
+  assert.equal(run.find(line => line.includes('A CPU was idle')), undefined);
+});

@@ -313,6 +313,12 @@ test('of many sections on one pixel, each depth draws one', () => {
   assert.ok(bars.length > 300 && bars.length <= 2 * 201, bars.length + ' bars');
 });
 
+test('events that are nearer than 9 pixels are one triangle', () => {
+  const events = [400, 20, 5, 20].flatMap(after => [after, 1, 0x01, 42, 0]); // 8 and 10 pixels after the first
+  const tops = drawn(() => {}, {parts: {events: varints(...events)}}).filter(call => call.startsWith('moveTo'));
+  assert.deepEqual(tops, ['moveTo 370 123', 'moveTo 380 123']);
+});
+
 test('a region of a process is one of a thread while that lives', () => {
   const {app} = makeApp({summary: {regions: [
     {node: 0, pid: 10, tid: 10, of_thread: false, start_ns: 1100, length_ns: 300, chain: 1},
