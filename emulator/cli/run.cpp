@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -61,7 +62,7 @@ bool is_like(std::string_view word, std::string_view known) {
 }
 
 /// Returns the option that an unknown one probably means: it starts the same, as other tools
-/// accept, or is spelt nearly so.
+/// accept, or is spelt most nearly so.
 std::string meant_by(const std::string &argument, const CLI::App &command) {
   const std::string name = argument.substr(0, argument.find('='));
   if (!name.starts_with("--"))
@@ -69,10 +70,17 @@ std::string meant_by(const std::string &argument, const CLI::App &command) {
   for (const CLI::Option *option : command.get_options())
     if (option->get_name().starts_with(name))
       return option->get_name();
-  for (const CLI::Option *option : command.get_options())
-    if (option->get_name().starts_with("--") && is_like(name, option->get_name()))
-      return option->get_name();
-  return "";
+  std::string nearest;
+  size_t least = SIZE_MAX;
+  for (const CLI::Option *option : command.get_options()) {
+    const std::string known = option->get_name();
+    const size_t distance = edit_distance(name, known);
+    if (known.starts_with("--") && is_like(name, known) && distance < least) {
+      nearest = known;
+      least = distance;
+    }
+  }
+  return nearest;
 }
 
 /// Returns a hint about a word in the place of a subcommand; empty if it is like none.

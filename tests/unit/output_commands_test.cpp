@@ -106,6 +106,33 @@ TEST_F(OutputCommands, CompressSaysHowManyBytesThereAre) {
   EXPECT_EQ(run({"compress", "-d", "-l", "3", trace}).substr(0, 2), "2 ");
 }
 
+TEST_F(OutputCommands, HelpNamesACommandThatIsNearlyRight) {
+  EXPECT_EQ(run({"help", "inof"}), "2 ovnitrace: there is no command inof; did you mean `info`?\n"
+                                   "Try 'ovnitrace --help'.\n");
+  EXPECT_EQ(run({"help", "zzz"}),
+            "2 ovnitrace: there is no command zzz\nTry 'ovnitrace --help'.\n");
+  EXPECT_EQ(run({"help", "dump"}), run({"dump", "--help"}));
+  EXPECT_EQ(run({"help"}), run({"--help"}));
+}
+
+TEST_F(OutputCommands, UnexpectedWordsAreNamedWithWhatWasMeant) {
+  const auto refused = [&](const std::vector<std::string> &words) {
+    const std::string said = run(words), start = "2 ovnitrace: not expected: ";
+    EXPECT_EQ(said.find(start), 0u) << said;
+    return said.substr(std::min(start.size(), said.size()), said.find('\n') - start.size());
+  };
+  EXPECT_EQ(refused({"dump", trace, "--jso"}), "--jso; there is --json");
+  EXPECT_EQ(refused({"dump", trace, "--jsom=1"}), "--jsom=1; there is --json")
+      << "--from is like it, too, but less so";
+  EXPECT_EQ(refused({"dump", trace, "--frobnicate"}), "--frobnicate");
+  EXPECT_EQ(refused({"--arrows", trace}), "--arrows; `ovnitrace plot` has this option");
+  EXPECT_EQ(refused({"--json", trace}), "--json") << "several commands have it";
+  EXPECT_EQ(refused({"reprot", trace}), "reprot DIR/app; did you mean `report`?");
+  EXPECT_EQ(run({"dump", "--from=", trace}),
+            "2 ovnitrace: --from=: there is nothing after the =\n");
+  EXPECT_EQ(run({"dump", "--from", "", trace}), "2 ovnitrace: --from: its value is empty\n");
+}
+
 TEST_F(OutputCommands, ConfigPrintsWhichOptionsAreSetWhere) {
   unsetenv("SUDO_UID");
   setenv("XDG_CONFIG_HOME", dir.path().c_str(), 1);
