@@ -151,6 +151,29 @@ TEST(BlockedInModel, ABlackoutEndsIt) {
   EXPECT_EQ(rig.threads.timeline(0, 203), (Timeline{{2, 203}, {3, 0}}));
 }
 
+TEST(BlockedInModel, AThreadThatIsFoundBlockedShowsItsCallUnlessItIsKnownAlready) {
+  const uint32_t paused = uint32_t(ThreadState::Paused);
+  for (const uint32_t code : {FTrace_EXT_snapshot, FTrace_EXT_state}) {
+    ReplayRig rig;
+    Event found = {.time = 1, .kind = code, .thread = 0, .cpu = 0, .par2 = paused};
+    found.call = kFutex;
+    rig.at(1).replay.handle(found);
+    found.time = 2;
+    found.call = kRead32; // older than what is known
+    rig.at(2).replay.handle(found);
+    rig.at(3).activate(0).flush();
+    EXPECT_EQ(rig.threads.timeline(0, 203), (Timeline{{1, 203}, {3, 0}})) << code;
+  }
+}
+
+/// Another CPU may have woken it since.
+TEST(BlockedInModel, AThreadThatSleepsDuringALossShowsNoCall) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).ftrace(FTrace_EVT_blackout_start, kNone, 1);
+  rig.at(2).blocked(0, kFutex).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 203), Timeline());
+}
+
 /// Each label then belongs to one call.
 TEST(BlockedInModel, EveryCallHasAValueOfItsOwn) {
   std::set<int64_t> values;

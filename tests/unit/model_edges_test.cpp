@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Models at their edges: two hosts, filters that are switched off, values of 0, labels as literals.
+#include "emulator/base/palette.h"
 #include "emulator/core/replay.h"
 #include "emulator/models/registry.h"
 #include "tests/unit/support/collecting_rows.h"
@@ -9,6 +10,9 @@
 
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
+
+#include <algorithm>
+#include <set>
 
 namespace ovnitrace {
 namespace {
@@ -289,12 +293,29 @@ TEST(ModelLabels, AreThese) {
       {4, 0, "Unknown"},
       {4, 3, "Dead"},
       {4, 4, "Cooling"},
+      {7, 1, "Flushing"},
+      {10, 1, "Blackout"},
+      {10, 2, "Paused by ovnitrace ctl"},
+      {12, 1, "Blackout"},
+      {13, 1, "Enabled"},
+      {13, 2, "Disabled"},
+      {45, 3, "Context switch: Out of the CPU"},
       {200, 1, "Yielded"},
       {200, 2, "Preempted"},
       {200, 9, "Idle kernel thread"},
+      {202, 1, "Deadline"},
+      {202, 2, "Real time 99"},
+      {202, 100, "Real time 1"},
+      {202, 101, "none"},
+      {202, 102, "Nice -20"},
+      {202, 122, "Nice 0"},
+      {202, 141, "Nice 19"},
+      {202, 142, "none"},
       {221, 1, "Thread"},
       {221, 5, "Unknown"},
       {400, 1, "IRQ 0"},
+      {400, 256, "IRQ 255"},
+      {400, 257, "none"},
       {400, 0x40ed, "Timer of the CPU"},
       {400, 0x40f7, "IRQ work"},
       {400, 0x40fc, "Function call from a CPU"},
@@ -305,11 +326,40 @@ TEST(ModelLabels, AreThese) {
       {401, 0x8004, "Soft: network receive"},
       {410, 9, "SIGKILL"},
       {411, 31, "SIGSYS"},
+      {411, 32, "Real-time signal 32"},
       {411, 34, "Real-time signal 34"},
+      {411, 64, "Real-time signal 64"},
+      {411, 65, "none"},
+      {412, 1, "Signal"},
+      {420, 141, "Nice 19"},
+      {420, 255, "Not known"},
       {421, 2, "FIFO"},
       {421, 7, "Deadline"},
+      {431, 1, "Creates"},
+      {431, 2, "Locks"},
+      {431, 3, "Unlocks"},
+      {431, 4, "Posts"},
+      {431, 5, "Inherits"},
+      {431, 6, "Has waited"},
+      {431, 7, "Gives up"},
       {440, 2, "Sleep or timeout"},
       {444, 5, "Timer of a descriptor"},
+      {450, 1, "Has budget"},
+      {450, 2, "Exhausted: throttled"},
+      {450, 3, "Yielded: waits for its next period"},
+      {450, 4, "Reclaiming"},
+      {453, 1, "Create"},
+      {453, 2, "Replenish"},
+      {453, 3, "Exhaust"},
+      {453, 4, "Reclaiming"},
+      {453, 5, "Remove"},
+      {453, 6, "Active"},
+      {453, 7, "Uses reclaimed time"},
+      {462, 1, "Deadline miss"},
+      {463, 1, "WCET violation"},
+      {470, 1, "Real"},
+      {470, 2, "Protected"},
+      {471, 1, "Off"},
       {472, 8, "Only interrupt"},
   };
   const std::vector<Model> models = builtin_models();
@@ -323,6 +373,16 @@ TEST(ModelLabels, AreThese) {
             found = label.label;
     EXPECT_EQ(found, expected.label) << expected.type << " " << expected.value;
   }
+}
+
+TEST(ModelColours, WhatMustNotHappenIsAlarming) {
+  std::set<uint32_t> alarming;
+  for (const Model &model : builtin_models())
+    for (const ChannelDef &def : model.channels)
+      for (const ValueColor &color : def.colors)
+        if (color.value == 1 && color.color == palette::kAlarm)
+          alarming.insert(std::max(def.thread_type, def.cpu_type));
+  EXPECT_EQ(alarming, (std::set<uint32_t>{10, 12, 462, 463}));
 }
 
 } // namespace

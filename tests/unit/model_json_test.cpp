@@ -6,9 +6,11 @@
 #include "tests/unit/support/replay_rig.h"
 #include "tests/unit/support/temp_dir.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <tuple>
 
 namespace ovnitrace {
 namespace {
@@ -116,6 +118,147 @@ TEST(JsonModel, ErrorsHaveAPlaceAndAReason) {
         << refusal(text) << "\nshould say: " << message;
 }
 
+/// A model of `channels` channels and `rules` entries of "events".
+std::string model_of(size_t channels, size_t rules) {
+  std::string text = R"({"name": "m", "channels": [)";
+  for (size_t n = 0; n < channels; n++)
+    text += fmt::format(R"({}{{"name": "c{}", "type": {}}})", n ? "," : "", n, 1000 + n);
+  text += R"(], "events": [)";
+  for (size_t n = 0; n < rules; n++)
+    text += std::string(n ? "," : "") + R"({"event": 0, "action": "set", "channel": "c0"})";
+  return text + "]}";
+}
+
+TEST(JsonModel, MayHave256ChannelsAnd4096Events) {
+  EXPECT_EQ(refusal(model_of(256, 4096)), "(taken)");
+  EXPECT_EQ(refusal(model_of(257, 1)),
+            "model m.json: /channels: has 257 items; at most 256 are allowed");
+  EXPECT_EQ(refusal(model_of(1, 4097)),
+            "model m.json: /events: has 4097 items; at most 4096 are allowed");
+}
+
+TEST(JsonModel, NumbersAreTakenUpToTheirLimits) {
+  const std::tuple<const char *, std::vector<const char *>, std::vector<const char *>> cases[] = {
+      {"1002", {"1000000", "2147483647"}, {"999", "2147483648", "-1"}},
+      {"\"value\": 42", {"2147483647", "-2147483648"}, {"2147483648", "-2147483649"}},
+      {"\"value\": 2", {"2147483647", "-2147483648"}, {"2147483648", "-2147483649"}},
+      {"\"event\": 2", {"0", "14"}, {"15", "-1", "2.0"}},
+      {"\"par1\": 7", {"0", "65535"}, {"65536", "-1"}},
+      {"[1, 2, 3]", {"[0, 255, 0]"}, {"[256, 2, 3]", "[1, 2, -1]", "[1, 2, 3, 4]", "7"}},
+  };
+  for (const auto &[part, good, bad] : cases) {
+    const std::string text = part, key = text.substr(0, text.find(':') + 1);
+    const std::string start = text.find(':') == text.npos ? "" : key + " ";
+    for (const char *value : good)
+      EXPECT_EQ(refusal(with(part, start + value)), "(taken)") << part << " " << value;
+    for (const char *value : bad)
+      EXPECT_NE(refusal(with(part, start + value)), "(taken)") << part << " " << value;
+  }
+}
+
+TEST(JsonModel, MessagesSayAllThatIsAllowed) {
+  EXPECT_EQ(refusal(with("1002", "999")),
+            "model m.json: /channels/2/type: must be a whole number from 1000 to 2147483647");
+  EXPECT_EQ(refusal(with("\"about\"", "\"abuot\"")),
+            "model m.json: /: unknown member \"abuot\"; known are name, about, channels, events");
+  EXPECT_EQ(
+      refusal(with("\"cpu_track\"", "\"cpu\"")),
+      "model m.json: /channels/2: unknown member \"cpu\"; known are name, type, label, track, "
+      "cpu_track, paint, values");
+  EXPECT_EQ(
+      refusal(with("\"color\"", "\"colour\"")),
+      "model m.json: /channels/0/values/0: unknown member \"colour\"; known are value, label, "
+      "color");
+  EXPECT_EQ(refusal(with("\"par1\": 7", "\"par2\": 7")),
+            "model m.json: /events/1: unknown member \"par2\"; known are event, par1, action, "
+            "channel, value");
+  EXPECT_EQ(refusal(with("\"Solve\"", "\"\"")),
+            "model m.json: /channels/0/values/1/label: must be a text that is not empty");
+  EXPECT_EQ(refusal(with("[1, 2, 3]", "[1, 2]")),
+            "model m.json: /channels/0/values/0/color: must be [red, green, blue], and a negative "
+            "value has no color");
+  EXPECT_EQ(refusal(with("\"value\": 1, ", "\"value\": -1, ")),
+            refusal(with("[1, 2, 3]", "[1, 2]")));
+  EXPECT_EQ(refusal(with("\"push\"", "\"shove\"")),
+            "model m.json: /events/1/action: \"shove\" is not one of set, push, pop, punctual");
+  EXPECT_EQ(refusal(with("\"channel\": \"hit\"", "\"channel\": \"h\"")),
+            "model m.json: /events/3/channel: no channel \"h\" is declared");
+  EXPECT_EQ(refusal(with("\"name\": \"call\"", "\"name\": \"phase\"")),
+            "model m.json: /channels/1/name: is the name of another channel too");
+  EXPECT_EQ(refusal(with("1000", "80000005")),
+            "model m.json: /channels/0/type: 80000005 is a type of the lines on stacks, which have "
+            "80000001 to 80000005");
+  for (const char *free : {"70000000", "70000006", "80000000", "80000006"})
+    EXPECT_EQ(refusal(with("1000", free)), "(taken)") << free;
+}
+
+TEST(JsonModel, TypesOfOtherModelsAreTheirs) {
+  Model other{"other",
+              "",
+              {{.name = "a", .label = "A", .thread_type = 1000},
+               {.name = "b", .label = "B", .cpu_type = 1002}}};
+  const auto refused = [&](const std::string &text) -> std::string {
+    try {
+      parse_json_model(text, "m.json", {other});
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "(taken)";
+  };
+  EXPECT_EQ(refused(kGood),
+            "model m.json: /channels/0/type: 1000 is the type of channel 'a' of model 'other'");
+  EXPECT_EQ(refused(with("1000", "2000")),
+            "model m.json: /channels/2/type: 1002 is the type of channel 'b' of model 'other'");
+}
+
+TEST(JsonModel, MembersThatAreMissingHaveTheirDefaults) {
+  const Model model = parse_json_model(
+      R"({"name": "m", "channels": [{"name": "a", "type": 1000}, {"name": "b", "type": 1001,
+          "track": "active", "cpu_track": "active", "paint": "gradient"},
+          {"name": "c", "type": 1002, "track": "none", "cpu_track": "none", "paint": "code"}],
+          "events": [{"event": 3, "action": "set", "channel": "a"}]})",
+      "m.json", {});
+  EXPECT_EQ(model.about, "");
+  EXPECT_EQ(model.channels[0].label, "a");
+  EXPECT_EQ(model.channels[0].thread_track, Track::none);
+  EXPECT_EQ(model.channels[0].cpu_track, Track::running);
+  EXPECT_EQ(model.channels[0].cpu_type, 1000u);
+  EXPECT_EQ(model.channels[0].paint, Paint::code);
+  EXPECT_EQ(model.channels[1].thread_track, Track::active);
+  EXPECT_EQ(model.channels[1].cpu_track, Track::active);
+  EXPECT_EQ(model.channels[1].paint, Paint::gradient);
+  EXPECT_EQ(model.channels[2].cpu_type, 0u);
+  EXPECT_EQ(model.channels[2].paint, Paint::code);
+  ASSERT_EQ(model.events.size(), 1u);
+  EXPECT_EQ(model.events[0].kind, 3u << 4 | FTrace_EVT_user_event_0);
+  ReplayRig rig(1, 1, {builtin_models().front(), model});
+  rig.at(1).dispatch(0).at(10).user(3, 0, 7, 9).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 1000), (Timeline{{10, 7}})) << "parameter 2";
+}
+
+TEST(JsonModel, AllEntriesOfAnEventApplyInTheirOrder) {
+  const Model model = parse_json_model(
+      R"({"name": "m", "channels": [{"name": "a", "type": 1000}, {"name": "b", "type": 1001}],
+          "events": [{"event": 0, "par1": 5, "action": "set", "channel": "a", "value": 1},
+                     {"event": 0, "action": "set", "channel": "a", "value": "par1"},
+                     {"event": 0, "action": "set", "channel": "b", "value": -3},
+                     {"event": 0, "par1": 6, "action": "set", "channel": "b", "value": 2}]})",
+      "m.json", {});
+  ReplayRig rig(1, 1, {builtin_models().front(), model});
+  rig.at(1).dispatch(0).at(10).user(0, 0, 7, 5).at(20).user(0, 0, 7, 6).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 1000), (Timeline{{10, 5}, {20, 6}}));
+  EXPECT_EQ(rig.threads.timeline(0, 1001), (Timeline{{10, -3}, {20, 2}}));
+}
+
+TEST(JsonModel, AnEventWhereNoThreadRunsIsOneFault) {
+  ReplayRig rig(1, 1, {builtin_models().front(), parse_json_model(kGood, "m.json", {})});
+  rig.at(1).ftrace(FTrace_EVT_user_event_0, kNone, 0, 2);
+  EXPECT_EQ(rig.faults(), 1u);
+  EXPECT_EQ(rig.last_fault(), "user event on CPU 0, where no known thread runs");
+  rig.at(2).ftrace(FTrace_EVT_user_event_1, kNone, 0, 2, kNone, 9);
+  EXPECT_EQ(rig.faults(), 1u) << "no entry is of this parameter 1";
+}
+
 TEST(JsonModel, ATruncatedTextIsRefused) {
   std::string text = kGood;
   for (size_t size = 0; size < text.size(); size++)
@@ -124,7 +267,13 @@ TEST(JsonModel, ATruncatedTextIsRefused) {
 
 TEST(JsonModel, AFileThatIsMissingOrTooLargeIsRefused) {
   test::TempDir dir;
-  EXPECT_THROW(load_json_model(dir / "none.json", {}), Error);
+  try {
+    load_json_model(dir / "none.json", {});
+    ADD_FAILURE() << "it was read";
+  } catch (const Error &error) {
+    EXPECT_EQ(std::string(error.what()), "cannot read the model " + dir / "none.json" +
+                                             ": cannot be opened: No such file or directory");
+  }
   EXPECT_THROW(load_json_model(dir.path(), {}), Error) << "a directory";
   std::ofstream(dir / "large.json") << std::string((1 << 20) + 1, ' ');
   EXPECT_THROW(load_json_model(dir / "large.json", {}), Error);

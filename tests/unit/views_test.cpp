@@ -88,6 +88,7 @@ TEST_F(Labels, ZeroHasOneInEveryView) {
   EXPECT_EQ(zero("process", TraceKind::cpu), "Idle");
   EXPECT_EQ(zero("running threads", TraceKind::cpu), "Idle");
   EXPECT_EQ(zero("off-CPU reason", TraceKind::thread), "On a CPU, woken, or not known");
+  EXPECT_EQ(zero("priority", TraceKind::cpu), "Idle, or not known");
   EXPECT_EQ(zero("wakeup latency", TraceKind::cpu), "Idle | No wakeup");
   EXPECT_EQ(zero("interrupt", TraceKind::cpu), "No interrupt");
 }
