@@ -1,120 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rules of unwinding from call-frame information, good and hostile.
-#include "emulator/base/regular_file.h"
-#include "emulator/symbols/call_frames.h"
-#include "tests/unit/support/temp_dir.h"
-#include "tests/unit/support/trace_builder.h"
+#include "tests/unit/support/call_frame_files.h"
 
-#include <elf.h>
-#include <gtest/gtest.h>
 #include <ovnitrace/unwind.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <string>
 
 namespace ovnitrace {
 namespace {
 
-constexpr uint64_t kCode = 0x400000; // where the bytes of the file are mapped
-
-template <class Value> std::string bytes_of(Value value) {
-  return std::string(reinterpret_cast<const char *>(&value), sizeof(value));
-}
-
-/// Makes .eh_frame, record by record.
-class EhFrame {
-public:
-  /// What all functions begin with: `instructions` after those of a function that was just called.
-  EhFrame &common(const std::string &instructions = "", const std::string &augmentation = "zR",
-                  char return_address = 16,
-                  const std::string &start = std::string("\x0c\7\x8\x90\1", 5)) {
-    common_ = bytes_.size();
-    std::string body = bytes_of(uint32_t(0)) + '\1' + augmentation + '\0' + "\1\x78" +
-                       return_address + '\1' + '\0';
-    return add(body + start + instructions);
-  }
-  /// The same for arm64: the frame ends at the stack pointer, and x30 is the return address.
-  EhFrame &common_arm64(const std::string &instructions = "",
-                        const std::string &augmentation = "zR", char return_address = 30) {
-    return common(std::string("\x0c\x1f\0", 3) + instructions, augmentation, return_address, "");
-  }
-  EhFrame &function(uint64_t start, uint64_t size, const std::string &instructions) {
-    const auto back = uint32_t(bytes_.size() + 4 - common_);
-    return add(bytes_of(back) + bytes_of(kCode + start) + bytes_of(size) + '\0' + instructions);
-  }
-  EhFrame &raw(const std::string &bytes) {
-    bytes_ += bytes;
-    return *this;
-  }
-  const std::string &bytes() const { return bytes_; }
-
-private:
-  EhFrame &add(std::string body) {
-    body.resize((body.size() + 7) / 8 * 8 + 4, '\0'); // DW_CFA_nop
-    bytes_ += bytes_of(uint32_t(body.size())) + body;
-    return *this;
-  }
-  std::string bytes_;
-  size_t common_ = 0;
-};
-
-class CallFrameFiles : public ::testing::Test {
-protected:
-  std::unique_ptr<CallFrames> open(const EhFrame &frames, uint16_t machine = EM_X86_64) {
-    const std::string names("\0.eh_frame\0.shstrtab\0", 21);
-    struct {
-      Elf64_Ehdr header = {};
-      Elf64_Phdr code = {};
-    } start;
-    Elf64_Shdr section[3] = {};
-    constexpr size_t kSections = 0xf00;
-    std::memcpy(start.header.e_ident, ELFMAG, SELFMAG);
-    start.header.e_ident[EI_CLASS] = ELFCLASS64;
-    start.header.e_ident[EI_DATA] = ELFDATA2LSB;
-    start.header.e_ident[EI_VERSION] = start.header.e_version = EV_CURRENT;
-    start.header.e_type = ET_EXEC;
-    start.header.e_machine = machine;
-    start.header.e_ehsize = sizeof(start.header);
-    start.header.e_phoff = offsetof(decltype(start), code);
-    start.header.e_phentsize = sizeof(start.code);
-    start.header.e_phnum = 1;
-    start.header.e_shoff = kSections;
-    start.header.e_shentsize = sizeof(Elf64_Shdr);
-    start.header.e_shnum = 3;
-    start.header.e_shstrndx = 2;
-    start.code.p_type = PT_LOAD;
-    start.code.p_flags = PF_R | PF_X;
-    start.code.p_vaddr = kCode;
-    start.code.p_filesz = start.code.p_memsz = 0x1000;
-    section[1].sh_name = 1;
-    section[1].sh_type = SHT_PROGBITS;
-    section[1].sh_flags = SHF_ALLOC;
-    section[1].sh_offset = 0x1000 + names.size();
-    section[1].sh_addr = 0x600000;
-    section[1].sh_size = frames.bytes().size();
-    section[1].sh_addralign = 1;
-    section[2].sh_name = 11;
-    section[2].sh_type = SHT_STRTAB;
-    section[2].sh_offset = 0x1000;
-    section[2].sh_size = names.size();
-    section[2].sh_addralign = 1;
-    std::string file(0x1000, call_); // each address is behind one
-    std::memcpy(file.data(), &start, sizeof(start));
-    std::memcpy(file.data() + kSections, section, sizeof(section));
-    file.replace(0x800, code_.size(), code_);
-    file += names + frames.bytes();
-    test::TraceBuilder::write_file(path(), file.data(), file.size());
-    return CallFrames::open(open_regular(path()));
-  }
-  std::string path() const { return dir.path() + "/program"; }
-
-  test::TempDir dir;
-  std::string code_;   ///< from offset 0x800 on
-  char call_ = '\xe8'; ///< what the rest of the file consists of
-};
+using test::bytes_of;
+using test::CallFrameFiles;
+using test::EhFrame;
 
 constexpr uint64_t kCalled = UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0);
 
@@ -165,6 +64,43 @@ TEST_F(CallFrameFiles, KnowLinkageTables) {
   const auto frames = open(EhFrame().common().function(0x100, 0x40, table));
   ASSERT_TRUE(frames);
   EXPECT_EQ(frames->rule_at(0x110, false), uint64_t(UNWIND_PLT));
+}
+
+TEST_F(CallFrameFiles, HaveFramesUpToTheLimitsOfARule) {
+  const auto rule = [&](const std::string &instructions) {
+    return open(EhFrame().common().function(0x100, 0x10, instructions))->rule_at(0x100, false);
+  };
+  // The caller's frame pointer: words below the end of the frame.
+  EXPECT_EQ(rule("\x86\1"), UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_SAVED, 1));
+  EXPECT_EQ(rule("\x86\xff\xff\3"), UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_SAVED, 0xffff));
+  EXPECT_EQ(rule("\x86\x80\x80\4"), UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_LOST, 0));
+  EXPECT_EQ(rule(std::string("\x86\0", 2)), UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_LOST, 0));
+  // The size of the frame, bytes.
+  EXPECT_EQ(rule("\x0e\xff\xff\xff\xff\7"), UNWIND_RULE(UNWIND_SP, 0x7fffffff, UNWIND_BP_KEPT, 0));
+  EXPECT_EQ(rule("\x0e\x80\x80\x80\x80\x08"), uint64_t(UNWIND_STOP));
+}
+
+/// Only the signal frame of the kernel has its registers where they are expected.
+TEST_F(CallFrameFiles, StopAtASignalFrameOfAnotherForm) {
+  const std::pair<const char *, std::string> cases[] = {
+      {"not loaded", std::string("\x0f\3\x77\xa0\1", 5)},
+      {"from elsewhere", std::string("\x0f\4\x77\xa8\1\6", 6)},
+      {"from the frame pointer", std::string("\x0f\4\x76\xa0\1\6", 6)}};
+  for (const auto &[what, instructions] : cases) {
+    const auto frames = open(EhFrame().common("", "zRS").function(0x100, 0x10, instructions));
+    EXPECT_EQ(frames->rule_at(0x100, false), uint64_t(UNWIND_STOP)) << what;
+  }
+}
+
+/// Each instruction of the expression says how the linkage table is laid out.
+TEST_F(CallFrameFiles, StopAtOtherTables) {
+  const std::string table("\x0f\x0b\x77\x8\x80\0\x3f\x1a\x3b\x2a\x33\x24\x22", 13);
+  for (size_t n = 2; n < table.size(); n++) {
+    std::string other = table;
+    other[n] = char(other[n] ^ 1); // another operation or number
+    const auto frames = open(EhFrame().common().function(0x100, 0x40, other));
+    EXPECT_NE(frames->rule_at(0x110, false), uint64_t(UNWIND_PLT)) << n;
+  }
 }
 
 /// A frame that a rule cannot describe is where a walk stops: it does not go astray.
@@ -346,6 +282,14 @@ TEST_F(CallFrameFilesOfArm64, SayWhereTheReturnAddressIs) {
   EXPECT_EQ(rule_of(std::string("\x07\x1e", 2)), uint64_t(UNWIND_END));
 }
 
+TEST_F(CallFrameFilesOfArm64, SaveTheTwoRegistersUpTo511WordsApart) {
+  EXPECT_EQ(rule_of("\x9e\1\x9d\x80\4"), UNWIND_RULE_ARM64(UNWIND_SP, 0, UNWIND_BP_SAVED, 1, 511));
+  EXPECT_EQ(rule_of("\x9e\x81\4\x9d\2"),
+            UNWIND_RULE_ARM64(UNWIND_SP, 0, UNWIND_BP_SAVED, 513, -511));
+  for (const char *farther : {"\x9e\1\x9d\x81\4", "\x9e\x81\4\x9d\1"})
+    EXPECT_EQ(UNWIND_BP_RULE(rule_of(farther)), UNWIND_BP_LOST);
+}
+
 /// The instruction that signs the link register (paciasp) has a mark, which says no more.
 TEST_F(CallFrameFilesOfArm64, MayHaveSignedReturnAddresses) {
   EXPECT_EQ(rule_of("\x2d"), kLeafArm64);
@@ -406,28 +350,6 @@ TEST(CallFrames, ALabelInAFunctionDoesNotHideIt) {
   const auto frames = CallFrames::open(open_regular(dir / "label.so"));
   ASSERT_TRUE(frames);
   EXPECT_EQ(frames->rule_at(0x1005, false), UNWIND_RULE(UNWIND_BP, 16, UNWIND_BP_SAVED, 2));
-}
-
-/// What is on the new stack is not what their call-frame information says.
-TEST(CallFrames, GosFunctionsThatChangeStacksHaveNoKnownCaller) {
-  test::TempDir dir;
-  std::ofstream text(dir / "go.s");
-  text << ".section .gopclntab,\"a\"\n.byte 0\n.text\n";
-  for (const std::string name :
-       {"runtime.mcall", "runtime.systemstack.abi0", "main.mcall", "time.now.abi0"})
-    text << ".balign 16\n.type \"" << name << "\",@function\n\"" << name
-         << "\":\n.cfi_startproc\ncall *%rax\n.cfi_endproc\n.size \"" << name << "\",2\n";
-  text.close();
-  ASSERT_EQ(std::system(("gcc -shared -nostdlib -Wl,--section-start=.text=0x1000 -o " +
-                         (dir / "go.so") + " " + (dir / "go.s"))
-                            .c_str()),
-            0);
-  const auto frames = CallFrames::open(open_regular(dir / "go.so"));
-  ASSERT_TRUE(frames);
-  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1001, false)), UNWIND_END);
-  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1011, false)), UNWIND_STOP);
-  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1021, false)), UNWIND_SP);
-  EXPECT_EQ(UNWIND_KIND(frames->rule_at(0x1031, false)), UNWIND_STOP) << "calls the vdso";
 }
 
 TEST(CallFrames, TheCodeThatTheKernelMapsHasSome) {

@@ -17,11 +17,19 @@ TEST(DebugPlaces, AreThoseOfTheBuildIdThenOfTheLink) {
             (Places{"/app.debug", "/.debug/app.debug", "/usr/lib/debug/app.debug"}));
 }
 
+TEST(DebugPlaces, AreOnlyThoseOfTheBuildIdWithoutALink) {
+  EXPECT_EQ(debug_places("/bin/app", "0a1b2c", ""),
+            (Places{"/usr/lib/debug/.build-id/0a/1b2c.debug"}));
+}
+
 TEST(DebugPlaces, AreNotWhereATextThatIsNoNamePoints) {
   EXPECT_EQ(debug_places("/bin/app", "../../../etc/shadow", "../x"), Places());
   EXPECT_EQ(debug_file_of("0a"), "");
   EXPECT_EQ(debug_file_of("0A1"), "");
   EXPECT_EQ(debug_file_of("0a1"), "/usr/lib/debug/.build-id/0a/1.debug");
+  EXPECT_EQ(debug_file_of("0123456789abcdef"), "/usr/lib/debug/.build-id/01/23456789abcdef.debug");
+  for (const char *none : {"0ag", "0a/", "0a:", "0a`", "a 1"})
+    EXPECT_EQ(debug_file_of(none), "") << none;
   EXPECT_NE(debug_file_of(std::string(128, 'f')), "");
   EXPECT_EQ(debug_file_of(std::string(129, 'f')), "");
 }
