@@ -26,7 +26,7 @@ constexpr const char *kTrace = R"json({"format": "ovnitrace", "version": 1, "beg
     {"function": "wait", "file": 0}, {"function": "lock", "file": 0}, {"missing": true}],
   "stack_files": [{"path": "/usr/lib/libc.so.6"}],
   "stacks": [{"kernel": [0], "user": [7, 8, 1, 2, 3, 4, 5, 6]}, {"user": [6]},
-    {"kernel": [0], "user": [7, 8]}, {"user": [7, 9, 1]}, {"kernel": [0, 0]}]})json";
+    {"kernel": [0], "user": [7, 8]}, {"user": [7, 9, 1, 2, 3, 4]}, {"kernel": [0, 0]}]})json";
 
 class Callers : public ::testing::Test {
 protected:
@@ -81,14 +81,14 @@ TEST_F(Callers, AreTheFiveInnermostFunctionsOfTheProgramUntilItIsWoken) {
   EXPECT_EQ(timeline("70000001"), "100=a 200= 300=f 400= 500=wait 600= 700=wait 800=");
   EXPECT_EQ(timeline("70000002"), "100=b 200= 500=lock 600= 700=[frames 800=");
   EXPECT_EQ(timeline("70000003"), "100=c 200= 700=a 800=");
-  EXPECT_EQ(timeline("70000004"), "100=d 200=");
-  EXPECT_EQ(timeline("70000005"), "100=e 200=");
+  EXPECT_EQ(timeline("70000004"), "100=d 200= 700=b 800=");
+  EXPECT_EQ(timeline("70000005"), "100=e 200= 700=c 800=");
   EXPECT_EQ(timeline("70000006"), "");
 }
 
 TEST_F(Callers, HaveSourceLines) {
   EXPECT_EQ(timeline("80000001"), "100=x.c:1 200= 300=x.c:6 400=");
-  EXPECT_EQ(timeline("80000005"), "100=x.c:5 200=");
+  EXPECT_EQ(timeline("80000005"), "100=x.c:5 200= 700=x.c:3 800=");
   EXPECT_EQ(timeline("80000006"), "");
 }
 

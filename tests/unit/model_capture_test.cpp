@@ -47,6 +47,44 @@ TEST(CaptureModel, AMarkIsOnAllRowsOfItsHost) {
   }
 }
 
+TEST(CaptureModel, AMarkIsOnNoRowOfAThreadThatHasEnded) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0).dispatch(1, 1).at(2).end(1, 1);
+  rig.at(9).ftrace(FTrace_EXT_mark, kNone, 0, 0, kNone, 3).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 14), (Timeline{{8, 3}, {9, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 14), Timeline());
+  for (uint32_t cpu : {0, 1})
+    EXPECT_EQ(rig.cpus.timeline(cpu, 14), (Timeline{{8, 3}, {9, 0}})) << cpu;
+}
+
+TEST(CaptureModel, APauseIsABlackoutOfItsOwn) {
+  ReplayRig rig;
+  rig.at(5).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_PAUSED);
+  rig.at(9).ftrace(FTrace_EVT_blackout_end, kNone, 1, 0, kNone, FTRACE_BLACKOUT_PAUSED).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 10), (Timeline{{5, 2}, {9, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(1, 11), Timeline()) << "nothing is lost";
+  rig.at(15).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_MISSING).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 10).back(), (Timeline::value_type{15, 1}));
+}
+
+TEST(ContextSwitchModel, AThreadIsOutOfTheCpuFromKcoToKci) {
+  ReplayRig rig(3);
+  rig.at(1).ovni("OHx", 2, {0}).at(5).ovni("KCO", 2).at(9).ovni("KCI", 2).flush();
+  EXPECT_EQ(rig.faults(), 0u) << rig.last_fault();
+  EXPECT_EQ(rig.threads.timeline(2, 45), (Timeline{{5, 3}, {9, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 45), (Timeline{{5, 3}, {9, 0}}));
+  for (uint32_t other : {0, 1})
+    EXPECT_EQ(rig.threads.timeline(other, 45), Timeline()) << other;
+  rig.at(11).ovni("OB.", 2);
+  EXPECT_EQ(rig.faults(), 0u) << "it is back";
+  rig.at(12).ovni("KCO", 2).at(13).ovni("OB.", 2);
+  EXPECT_EQ(rig.faults(), 1u);
+  EXPECT_EQ(rig.last_fault(), "OB. of t2 (102), which is out of its CPU since KCO");
+  rig.at(14).ovni("KCO", 2);
+  EXPECT_EQ(rig.faults(), 2u);
+  EXPECT_EQ(rig.last_fault(), "KCO: t2 (102) is out of the CPU already");
+}
+
 TEST(CpuModeModel, AFilterHoldsOnEveryCpu) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_filter_signal, kNone, 1, 0, kNone, 1);

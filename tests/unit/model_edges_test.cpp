@@ -195,12 +195,15 @@ TEST_F(ModelEdges, WhatHappensOnNoCpuIsOnNoRow) {
   for (uint32_t code :
        {FTrace_EVT_interrupt_start, FTrace_EVT_interrupt_end, FTrace_EVT_interrupt_hit,
         FTrace_EVT_interrupt_count, FTrace_EVT_timer_wakeup_start, FTrace_EVT_timer_wakeup_end,
-        FTrace_EVT_blackout_start, FTrace_EVT_blackout_end})
+        FTrace_EVT_blackout_start, FTrace_EVT_blackout_end, FTrace_EVT_to_real_mode, FTrace_EVT_CLI,
+        FTrace_EVT_data_pointer, FTrace_EVT_server_create, FTrace_EVT_server_using_rec,
+        FTrace_EXT_idle_start, FTrace_EXT_idle_end, FTrace_EXT_frequency, FTrace_EXT_steal,
+        FTrace_EXT_mark})
     at(5, code, kNone, kNone, 3, 5);
   flush();
   EXPECT_EQ(cpus.timeline(0, 400), (Timeline{{1, 6}}));
   for (uint32_t cpu : {0, 1, 2, 3})
-    for (int type : {400, 401, 402, 444})
+    for (int type : {400, 401, 402, 444, 10, 14, 453, 455, 470, 471, 473, 500, 501, 502})
       EXPECT_EQ(cpus.timeline(cpu, type).size(), cpu == 0 && type == 400 ? 1u : 0u)
           << cpu << " " << type;
 }

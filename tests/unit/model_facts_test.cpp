@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The models kernel, wakeup and user.
+#include "emulator/base/palette.h"
 #include "tests/unit/support/replay_rig.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace ovnitrace {
 namespace {
@@ -83,6 +86,23 @@ TEST(KernelModel, ThePriorityBelongsToTheRunningThread) {
   rig.at(1).dispatch(0, 0, 121).at(2).sleep(0).dispatch(1, 0, 100).at(3).sleep(1).flush();
   EXPECT_EQ(rig.threads.timeline(0, 202), (Timeline{{1, 121}, {2, 0}}));
   EXPECT_EQ(rig.cpus.timeline(0, 202), (Timeline{{1, 121}, {2, 100}, {3, 0}}));
+}
+
+TEST(KernelModel, AReasonThatIsAlsoAStateHasItsColour) {
+  const std::pair<uint32_t, Color> colours[] = {{FTRACE_OFFCPU_PREEMPTED, palette::kPreempted},
+                                                {FTRACE_OFFCPU_SLEEP, palette::kBlocked},
+                                                {FTRACE_OFFCPU_THROTTLED, palette::kThrottled},
+                                                {FTRACE_OFFCPU_WAITED, palette::kWoken},
+                                                {FTRACE_OFFCPU_IDLE, palette::kGone}};
+  const std::vector<ValueColor> given = kernel_model().channels[0].colors;
+  for (const auto &[reason, colour] : colours) {
+    const auto at = std::find_if(given.begin(), given.end(), [&](const ValueColor &value) {
+      return value.value == int64_t(reason) + 1;
+    });
+    ASSERT_NE(at, given.end()) << reason;
+    EXPECT_TRUE(at->color == colour) << reason;
+  }
+  EXPECT_EQ(given.size(), kernel_model().channels[0].values.size());
 }
 
 TEST(WakeupModel, TheLatencyIsFromTheWakeupToTheCpu) {

@@ -82,6 +82,17 @@ TEST_F(InterruptModel, NestsNoDeeperThanAnyMachine) {
   EXPECT_EQ(rig.cpus.timeline(0, 400).back(), (std::pair<uint64_t, int64_t>{2000, 0}));
 }
 
+TEST_F(InterruptModel, BelongsToItsOwnCpuAndThread) {
+  start(10, 5, 1, 1);
+  start(12, 9, 0, 1);
+  end(14, 9, 0, 1);
+  end(20, 5, 1, 1).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 400), (Timeline{{10, 6}, {12, 10}, {14, 6}, {20, 0}}));
+  EXPECT_EQ(rig.cpus.timeline(0, 400), Timeline());
+  EXPECT_EQ(rig.threads.timeline(1, 401), (Timeline{{10, 6}, {20, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 401), (Timeline{{12, 10}, {14, 0}}));
+}
+
 TEST(SignalModel, IsPunctualWhenSentAndWhenTaken) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EVT_signal, 1, 0, 10u << FTRACE_SIGNAL_SHIFT | 100, 0).flush();
@@ -139,6 +150,49 @@ TEST(CycleModel, ACycleThatTookNoTimeIsShown) {
   ReplayRig rig;
   rig.at(5).ftrace(FTrace_EVT_task_begin_cycle, 0).ftrace(FTrace_EVT_task_end_cycle, 0).flush();
   EXPECT_EQ(rig.threads.timeline(0, 461), (Timeline{{4, 1}, {5, 0}}));
+}
+
+TEST(CycleModel, CyclesAreNumberedAndThoseThatDoNotFitAreReported) {
+  ReplayRig rig;
+  rig.at(10)
+      .ftrace(FTrace_EVT_task_begin_cycle, 1)
+      .at(20)
+      .ftrace(FTrace_EVT_task_end_cycle, 1, 0, 4);
+  rig.at(30).ftrace(FTrace_EVT_task_begin_cycle, 1).flush();
+  EXPECT_EQ(rig.faults(), 0u);
+  rig.at(40).ftrace(FTrace_EVT_task_begin_cycle, 1);
+  EXPECT_EQ(rig.last_fault(), "t1 (101) starts a cycle, but cycle 2 has not ended");
+  rig.at(55).ftrace(FTrace_EVT_task_end_cycle, 1).at(60).ftrace(FTrace_EVT_task_end_cycle, 1);
+  EXPECT_EQ(rig.last_fault(), "t1 (101) ends a cycle after cycle 3, but none has begun");
+  rig.at(70).ftrace(FTrace_EVT_task_begin_cycle, 1).flush();
+  EXPECT_EQ(rig.faults(), 2u);
+  EXPECT_EQ(rig.threads.timeline(1, 460),
+            (Timeline{{10, 1}, {20, 0}, {30, 2}, {40, 3}, {55, 0}, {70, 4}}));
+  EXPECT_EQ(rig.threads.timeline(1, 461), (Timeline{{19, 10}, {20, 0}, {54, 15}, {55, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 465),
+            (Timeline{{19, 5}, {20, 0}, {54, 1}, {55, 0}, {59, 1}, {60, 0}}));
+  EXPECT_EQ(rig.threads.timeline(0, 460), Timeline());
+}
+
+TEST(CycleModel, AnEndWithoutAStartMayBeOfAnEarlierCycle) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EVT_task_end_cycle, 0).at(20).ftrace(FTrace_EVT_task_begin_cycle, 0);
+  rig.at(30).ftrace(FTrace_EVT_task_end_cycle, 0).at(40).ftrace(FTrace_EVT_task_begin_cycle, 0);
+  rig.at(50).ftrace(FTrace_EVT_blackout_start, kNone).ftrace(FTrace_EVT_task_end_cycle, 0);
+  rig.at(60).ftrace(FTrace_EVT_task_begin_cycle, 0).flush();
+  EXPECT_EQ(rig.faults(), 0u);
+  EXPECT_EQ(rig.threads.timeline(0, 460), (Timeline{{20, 2}, {30, 0}, {40, 3}, {50, 0}, {60, 4}}));
+}
+
+TEST(CycleModel, AThreadThatEndsHasNoCycle) {
+  ReplayRig rig;
+  rig.at(5).dispatch(1, 1);
+  for (const uint32_t thread : {0, 1})
+    rig.at(10).ftrace(FTrace_EVT_task_begin_cycle, thread);
+  rig.at(20).end(1, 1).at(30).ftrace(FTrace_EVT_task_begin_cycle, 1).flush();
+  EXPECT_EQ(rig.faults(), 0u);
+  EXPECT_EQ(rig.threads.timeline(1, 460), (Timeline{{10, 1}, {20, 0}, {30, 2}}));
+  EXPECT_EQ(rig.threads.timeline(0, 460), (Timeline{{10, 1}}));
 }
 
 TEST(FamilyBlackout, HidesNoStates) {

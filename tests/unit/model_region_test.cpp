@@ -62,5 +62,69 @@ TEST(RegionModel, EachEventIsShownOnTheThreadThatFiredWithItsMarks) {
   EXPECT_EQ(label_of(rig, second[0].second), "Start of an open region");
 }
 
+TEST(RegionModel, MarksOfAnEventAreAddedUp) {
+  ReplayRig rig;
+  uint64_t time = 0;
+  const auto shown = [&](uint32_t par2) {
+    rig.at(time += 10).ftrace(FTrace_EXT_region, 0, 0, par2).flush();
+    const Timeline timeline = rig.threads.timeline(0, 481);
+    return label_of(rig, timeline[timeline.size() - 2].second);
+  };
+  constexpr uint32_t kThreadId = CONTROL_THREADID << FTRACE_REGION_EVENT_SHIFT | 1;
+  EXPECT_EQ(shown(kStart), "Start");
+  EXPECT_EQ(shown(kStart | FTRACE_REGION_AGAIN | FTRACE_REGION_BCAST),
+            "Start of an open region, bcast");
+  EXPECT_EQ(shown(kStart | FTRACE_REGION_AGAIN | FTRACE_REGION_BCAST | FTRACE_REGION_OTHER),
+            "Start of an open region, bcast, fired in another thread");
+  EXPECT_EQ(shown(kStop | FTRACE_REGION_OTHER), "Stop, fired in another thread");
+  EXPECT_EQ(shown(kThreadId | FTRACE_REGION_BCAST), "Thread id, bcast");
+  EXPECT_EQ(label_of(rig, 4), "") << "a precondition is not recorded";
+  EXPECT_EQ(label_of(rig, 9), "") << "only a start can be of an open region";
+}
+
+TEST(RegionModel, AThreadIdIsNoStartAndNoStop) {
+  constexpr uint32_t kThreadId = CONTROL_THREADID << FTRACE_REGION_EVENT_SHIFT | 1;
+  ReplayRig rig;
+  rig.at(10)
+      .ftrace(FTrace_EXT_region, 0, 0, kThreadId)
+      .at(20)
+      .ftrace(FTrace_EXT_region, 0, 0, kStart);
+  rig.at(30).ftrace(FTrace_EXT_region, 0, 0, kThreadId).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 480), (Timeline{{20, 1}}));
+}
+
+TEST(RegionModel, AStopEndsTheRegionOfItsProcessOnItsHostOnly) {
+  ReplayRig rig(4, 2, builtin_models(), false, 2); // threads 0 and 2 on the first host
+  for (uint32_t thread : {0, 1})
+    rig.at(10).ftrace(FTrace_EXT_region, thread, thread, kStart + 7);
+  for (uint32_t thread : {2, 3})
+    rig.at(20).ftrace(FTrace_EXT_snapshot, thread, thread % 2, 2);
+  rig.at(30).ftrace(FTrace_EXT_region, 0, 0, kStop).flush();
+  for (uint32_t thread : {0, 2})
+    EXPECT_EQ(rig.threads.timeline(thread, 480), (Timeline{{10 + 5 * thread, 8}, {30, 0}}));
+  for (uint32_t thread : {1, 3})
+    EXPECT_EQ(rig.threads.timeline(thread, 480), (Timeline{{5 + 5 * thread, 8}}));
+}
+
+TEST(RegionModel, AreNamedByTheChainsOfTheFirstHostThatHasSome) {
+  Catalog catalog;
+  catalog.hosts = {
+      {.name = "a"}, {.name = "b", .chains = {"x", "y"}}, {.name = "c", .chains = {"z"}}};
+  catalog.cpus = {{0, 0}};
+  catalog.threads.push_back({.tid = 1, .pid = 1, .name = "t"});
+  test::CollectingSink sink;
+  Replay replay(catalog, builtin_models(), {}, sink, 0);
+  std::string labels;
+  for (ChannelId id = 0; id < replay.system().channels().size(); id++)
+    if (const ChannelDef &def = replay.system().channels().def(id); def.thread_type == 480)
+      for (const ValueLabel &label : def.values)
+        labels += std::to_string(label.value) + "=" + label.label + " ";
+  EXPECT_EQ(labels, "1=x 2=y 17=Started by no chain ");
+  test::CollectingRows threads, cpus;
+  replay.handle({.time = 5, .kind = FTrace_EXT_region, .thread = 0, .cpu = 0, .par2 = kStart - 1});
+  replay.emit(5, threads, cpus);
+  EXPECT_EQ(threads.timeline(0, 480), (Timeline{{5, 17}}));
+}
+
 } // namespace
 } // namespace ovnitrace
