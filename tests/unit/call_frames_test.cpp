@@ -110,6 +110,7 @@ TEST_F(CallFrameFiles, StopAtFramesThatNoRuleDescribes) {
       {"a 4 GiB frame", std::string("\x0c\7\x80\x80\x80\x80\x20", 7)},
       {"the return address is elsewhere", std::string("\x90\2", 2)},
       {"the return address is in a register", std::string("\x09\x10\3", 3)},
+      {"and the end of the frame, too", std::string("\x0c\3\x10\x09\x10\5", 6)},
       {"the end of the frame is computed", std::string("\x0f\4\x77\x8\x23\x10", 6)},
   };
   for (const auto &[what, instructions] : cases) {
@@ -302,6 +303,7 @@ TEST_F(CallFrameFilesOfArm64, StopAtFramesThatNoRuleDescribes) {
       {"the end of the frame is in another register", std::string("\x0c\3\x10", 3)},
       {"a 4 GiB frame", std::string("\x0c\x1f\x80\x80\x80\x80\x20", 7)},
       {"the return address is in another register", std::string("\x09\x1e\3", 3)},
+      {"the stack pointer is saved", std::string("\x9f\1", 2)},
       {"it is 1 MiB below the end", std::string("\x9e\x80\x80\x08", 4)},
       {"the end of the frame is computed", std::string("\x0f\4\x8f\x8\x23\x10", 6)},
   };
