@@ -8,7 +8,10 @@
 #include <sched.h>
 
 #include <csignal>
+#include <cstring>
+#include <iterator>
 #include <set>
+#include <string>
 
 namespace ovnitrace {
 namespace {
@@ -37,6 +40,33 @@ TEST(ValueNames, AreTheKernelsOwn) {
   EXPECT_EQ(name_of(kPolicyNames, SCHED_IDLE), "idle");
   EXPECT_EQ(name_of(kPolicyNames, SCHED_DEADLINE), "deadline");
   EXPECT_EQ(name_of(kPolicyNames, 4), "") << "Linux has none";
+}
+
+TEST(ValueNames, OfSignalsAreThoseOfTheCLibrary) {
+  for (const ValueName &signal : kSignalNames) {
+    const std::string name = signal.value == SIGIO ? "IO" : sigabbrev_np(int(signal.value));
+    EXPECT_EQ(signal.name, name);
+    EXPECT_EQ(signal.label, "SIG" + name);
+  }
+  EXPECT_EQ(std::size(kSignalNames), 31u);
+}
+
+/// Programs read these words in the output of `ovnitrace dump`.
+TEST(ValueNames, StayAsTheyAre) {
+  const auto words = [](ValueNames names) {
+    std::string text;
+    for (const ValueName &one : names)
+      text += (text.empty() ? "" : " ") + std::string(one.name);
+    return text;
+  };
+  EXPECT_EQ(words(kReasonNames), "yielded preempted sleep disk stopped traced dead parked idle "
+                                 "throttled refilled exhausted next_period frozen waited");
+  EXPECT_EQ(words(kWakerContextNames), "task softirq hardirq nmi unknown");
+  EXPECT_EQ(words(kBlackoutNames), "cpu machine families forgotten missing paused");
+  EXPECT_EQ(words(kTimerNames), "other sleep itimer posix timerfd");
+  EXPECT_EQ(words(kVectorNames), "timer irq_work call_single call reschedule");
+  EXPECT_EQ(words(kSoftirqNames),
+            "HI TIMER NET_TX NET_RX BLOCK IRQ_POLL TASKLET SCHED HRTIMER RCU");
 }
 
 } // namespace
