@@ -69,6 +69,26 @@ TEST_F(ModelRows, OfMarksThatNoStreamDeclares) {
   expect_cpu(107, {{5, 42}});
 }
 
+TEST_F(ModelRows, OfMarksThatAreMalformedAreEmpty) {
+  rig.at(1).ovni("OHx", 1, {1});
+  const std::vector<int32_t> payloads[] = {{42, 0}, {42, 0, -1}, {42, 0, 100}, {0, 0, 5}};
+  for (const std::vector<int32_t> &payload : payloads) {
+    rig.at(5).ovni("OM=", 1, payload);
+    EXPECT_EQ(rig.last_fault(),
+              "mark of t1 (101) without a value that is not 0 and a type from 0 to 99");
+  }
+  EXPECT_EQ(rig.faults(), 4u);
+  expect_thread(105, {});
+  rig.at(9).ovni("OM=", 1, {42, 0, 99}).flush();
+  expect_thread(199, {{9, 42}});
+}
+
+TEST_F(ModelRows, OfRegionsThatHaveStopped) {
+  rig.at(10).ftrace(FTrace_EXT_region, 1, 1, 1u << 24 | 1).at(20);
+  rig.ftrace(FTrace_EXT_region, 1, 1, 1).at(30).dispatch(1, 1).flush();
+  expect_thread(480, {{10, 1}, {20, 0}});
+}
+
 TEST_F(ModelRows, OfThreadsThatEnd) {
   rig.at(1).dispatch(1, 1, 121).at(5).end(1, 1).flush();
   expect_thread(202, {{1, 121}, {5, 0}});
