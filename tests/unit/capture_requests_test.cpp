@@ -2,8 +2,12 @@
 // What SIGUSR2, a duration or another thread requests of a capture: user/record/capture_requests.
 #include "user/record/capture_requests.h"
 
+#include "emulator/base/clock.h"
+#include "emulator/base/error.h"
+
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -111,6 +115,34 @@ TEST(CaptureRequests, ADurationEndsOnce) {
     log.said.acquire();
     EXPECT_EQ(log.all, std::vector<unsigned>{CaptureRequests::kTimeOver});
   }
+}
+
+// A time that has passed, if it were taken for one since the start of the machine.
+TEST(CaptureRequests, ADurationIsCountedFromNow) {
+  Log log;
+  {
+    RunningRequests requests(-1, log.actions());
+    requests.stop_in(monotonic_ns() / 2);
+    requests.ask(CaptureRequests::kSave);
+    log.said.acquire();
+    requests.ask(CaptureRequests::kFull);
+  }
+  EXPECT_EQ(log.all, (std::vector<unsigned>{0, CaptureRequests::kFull}));
+}
+
+TEST(CaptureRequests, WithoutAFreeFileTheyAreRefused) {
+  rlimit before;
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  std::string why;
+  try {
+    const CaptureRequests requests(-1, {});
+  } catch (const Error &error) {
+    why = error.what();
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(why, "cannot wait for requests: Too many open files");
 }
 
 TEST(CaptureRequests, AReadableFileOfATriggerIsAHit) {

@@ -292,6 +292,14 @@ TEST_F(CpuStreamRecords, OfTwoBlackoutsThatOverlapTheLaterEndEndsBoth) {
                                  "60 light 7", "70 wakeup"}));
 }
 
+// One of families hides no states: nothing begins again at its end.
+TEST_F(CpuStreamRecords, ABlackoutOfFamiliesWithinAnotherChangesNothingOfIt) {
+  stream_.note_position(1000);
+  stream_.add_blackout(20, 60, 7, FTRACE_BLACKOUT_SOMEWHERE);
+  stream_.add_blackout(30, 40, 5, FTRACE_BLACKOUT_FAMILIES);
+  EXPECT_EQ(finish(1000), (Lines{"20 dark 1", "30 dark 2", "40 light 5", "60 light 7"}));
+}
+
 TEST_F(CpuStreamRecords, AfterAPauseNoBlackoutIsLeft) {
   stream_.note_position(1000);
   stream_.add_blackout(5, 20, 7, FTRACE_BLACKOUT_SOMEWHERE);

@@ -6,7 +6,9 @@
 #include "user/chunk/trace_directory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -104,6 +106,16 @@ TEST_F(TraceDirectoryTest, IsOverwrittenIfItIsEmptyOrATrace) {
   EXPECT_EQ(refusal(IfExists::overwrite), "") << "its tracer was killed";
 }
 
+TEST_F(TraceDirectoryTest, AFileOrALinkIsNotOpened) {
+  const std::string why = "cannot open the trace directory " + trace_ + ": Not a directory";
+  std::ofstream(trace_).close();
+  EXPECT_EQ(refusal(IfExists::overwrite) + "", why);
+  fs::remove(trace_);
+  fs::create_directory(dir_ / "elsewhere");
+  fs::create_directory_symlink(dir_ / "elsewhere", trace_);
+  EXPECT_EQ(refusal(IfExists::overwrite) + "", why);
+}
+
 TEST_F(TraceDirectoryTest, ClearRemovesTheTraceAndLeavesTheRest) {
   const Names trace = {
       "trace.json",        "report.html",        "cpu0.ftr",        "cpu12.ftr.zst",
@@ -178,6 +190,60 @@ TEST_F(TraceDirectoryTest, ReservedRoomIsForOneFileAndGoesAgain) {
     EXPECT_FALSE(fs::is_empty(dir_ / "u"));
   }
   EXPECT_TRUE(fs::is_empty(dir_ / "u"));
+}
+
+TEST_F(TraceDirectoryTest, ReservedRoomIsTakenAtOnce) {
+  TraceDirectory directory(trace_, IfExists::refuse);
+  directory.reserve("trace.json", 10000);
+  EXPECT_EQ(fs::file_size(trace_ + "/.trace.json.new"), 10000u);
+}
+
+/// No file may be longer than that.
+class LongestFile {
+public:
+  explicit LongestFile(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~LongestFile() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+
+private:
+  rlimit before_;
+};
+
+TEST_F(TraceDirectoryTest, ReservedRoomIsKeptIfALongerTextCannotBeWritten) {
+  TraceDirectory directory(trace_, IfExists::refuse);
+  directory.reserve("trace.json", 10000);
+  std::string why;
+  try {
+    const LongestFile limit(10000);
+    write(directory, "trace.json", {std::string(20000, 'a')});
+  } catch (const Error &error) {
+    why = error.what();
+  }
+  EXPECT_EQ(why, "cannot write " + trace_ + "/trace.json: File too large");
+  EXPECT_EQ(names(), Names{".trace.json.new"});
+  write(directory, "trace.json", {"short"});
+  EXPECT_EQ(test::text_of(trace_ + "/trace.json"), "short");
+}
+
+TEST_F(TraceDirectoryTest, AFileThatCannotBeWrittenLeavesNothing) {
+  TraceDirectory directory(trace_, IfExists::refuse);
+  for (const size_t size : {20000, 200000}) { // written at the end, or before
+    const LongestFile limit(10000);
+    try {
+      write(directory, "trace.json", {std::string(size, 'a'), "b"});
+      ADD_FAILURE() << size;
+    } catch (const Error &error) {
+      EXPECT_EQ(error.what(), "cannot write " + trace_ + "/trace.json: File too large");
+    }
+    EXPECT_EQ(names(), Names{});
+  }
 }
 
 TEST_F(TraceDirectoryTest, ReservedRoomIsKeptForAShorterTextIfOneDoesNotFit) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -38,6 +39,8 @@ private:
   void on_blackout_start(const ftrace_record &record);
   void on_blackout_end(const ftrace_record &record);
 
+  void handle(const ftrace_record &record);
+  void take_last(uint16_t context);
   void remember(uint16_t context, Kind kind, uint32_t record);
   Thread *thread_of(uint16_t context) const;
   Thread *thread_of(const ftrace_record &record) const { return thread_of(record.par1); }
@@ -94,9 +97,6 @@ ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
     : to_(to), chunk_(chunk), cpu_(uint16_t(chunk.cpu)) {
   to_.cpus_[cpu_].forgot = true;
   const std::vector<ftrace_record> &records = chunk.records;
-  const auto handle = [this](const ftrace_record &record) {
-    (this->*kHandlers[code_of(record.code)])(record);
-  };
   for (uint32_t n = 0; n < records.size(); n++) {
     const Kind kind = kKinds[code_of(records[n].code)];
     if (kind == kAtOnce)
@@ -107,14 +107,24 @@ ForgottenStates::Fold::Fold(ForgottenStates &to, const Chunk &chunk)
       remember(SwitchParts::of(records[n]).next, kPlaced, n);
   }
   for (size_t context = 0; context < last_.size(); context++)
-    for (const Kind kind : {kPlaced, kWoken, kMoved}) {
-      const uint32_t n = last_[context][kind];
-      if (n && kKinds[code_of(records[n].code)] == kSwitched)
-        on_switched(records[n], uint16_t(context));
-      else if (n)
-        handle(records[n]);
-    }
+    take_last(uint16_t(context));
   to_.folded_ += records.size();
+}
+
+void ForgottenStates::Fold::handle(const ftrace_record &record) {
+  (this->*kHandlers[code_of(record.code)])(record);
+}
+
+/// Takes the last frequent events of a context.
+void ForgottenStates::Fold::take_last(uint16_t context) {
+  for (const Kind kind : {kPlaced, kWoken, kMoved})
+    if (const uint32_t n = std::exchange(last_[context][kind], 0)) {
+      const ftrace_record &record = chunk_.records[n];
+      if (kKinds[code_of(record.code)] == kSwitched)
+        on_switched(record, context);
+      else
+        handle(record);
+    }
 }
 
 void ForgottenStates::Fold::remember(uint16_t context, Kind kind, uint32_t record) {
@@ -228,14 +238,16 @@ void ForgottenStates::Fold::on_snapshot(const ftrace_record &record) {
   const uint32_t state = record.par2 & FTRACE_SNAPSHOT_STATE_MASK;
   if (!thread || state >= kThreadStates)
     return;
+  take_last(record.par1); // events before it
   const bool filtered =
       ThreadState(state) == ThreadState::Unknown || thread->state == ThreadState::Unknown;
-  if (thread->placed != Moment{} && !filtered)
+  const bool is_first = thread->placed == Moment{};
+  if (!is_first && !filtered)
     return;
   thread->place(moment(record), ThreadState(state),
                 uint16_t(record.par2 >> FTRACE_SNAPSHOT_CPU_SHIFT),
                 par2_of(record) >> FTRACE_REASON_SHIFT, call_of(record));
-  thread->snapshot = true;
+  thread->snapshot = is_first;
 }
 
 /// Handles an execve in a thread that is not the main one: it continues as the main thread.
