@@ -100,9 +100,12 @@ TEST(LinkedChunks, DropAndCountWhenTheOutputStalls) {
   StallingOutput output;
   LinkedChunks queue(output, LinkedChunks::kDrop, 2, 2, kRecords);
   uint64_t events = 0;
+  EventLoss dropped;
   const auto give = [&](uint16_t cpu, uint32_t number, uint16_t last = FTrace_EVT_next_chunk) {
     const Chunk chunk = test::event_chunk(cpu, number, 100 * (number + 1), 10 + number, last);
     events += events_in(chunk.records);
+    if (cpu == 1 || number > 1)
+      dropped.add(chunk.records);
     test::give(queue, chunk);
   };
   give(0, 0);
@@ -114,6 +117,8 @@ TEST(LinkedChunks, DropAndCountWhenTheOutputStalls) {
   Chunk *lent = queue.borrow(0), *other = queue.borrow(1); // there is one for each CPU, always
   lent->records = test::event_chunk(0, 6, 700, 3).records;
   other->records = test::event_chunk(1, 1, 200, 3, FTrace_EVT_trace_stop).records;
+  dropped.add(lent->records);
+  dropped.add(other->records);
   queue.give(lent);
   queue.give(other);
   events += 6;
@@ -124,13 +129,23 @@ TEST(LinkedChunks, DropAndCountWhenTheOutputStalls) {
   EXPECT_EQ(output.kept.count(1, FTrace_EVT_blackout_end), 1u);
   EXPECT_EQ(output.kept.count(1, FTrace_EVT_trace_stop), 1u)
       << "the end is reported, if nothing else";
-  EXPECT_NE(queue.error().find("events are missing, shown as blackouts"), std::string::npos);
-  EXPECT_GT(queue.records_dropped(), 0u);
+  EXPECT_EQ(queue.error(),
+            "what takes the chunks was too slow: " + std::to_string(queue.dropped().lost) +
+                " events are missing, shown as blackouts; try more --chunks");
+  EXPECT_EQ(queue.records_dropped(), dropped.records);
+  // The blackouts and the end are in the trace in place of what is missing.
+  EXPECT_EQ(queue.dropped().counted, dropped.counted - 5);
   uint64_t blackouts = 0;
+  std::vector<uint64_t> times;
   for (uint16_t cpu : {0, 1})
     for (const ftrace_record &record : output.kept.files[cpu])
-      if (record.code == FTrace_EVT_blackout_end)
+      if (record.code == FTrace_EVT_blackout_start) {
+        times.push_back(ftrace_record_tsc(&record));
+      } else if (record.code == FTrace_EVT_blackout_end) {
         blackouts += record.par2;
+        times.push_back(ftrace_record_tsc(&record));
+      }
+  EXPECT_EQ(times, (std::vector<uint64_t>{300, 702, 100, 202}));
   EXPECT_EQ(queue.dropped().logged, blackouts);
   EXPECT_EQ(queue.dropped().lost, blackouts);
 
