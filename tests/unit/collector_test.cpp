@@ -36,7 +36,7 @@ constexpr const char *kAnybody =
   }
 }
 
-class Collector : public testing::Test {
+class CollectorTest : public testing::Test {
 protected:
   CollectOptions options(const std::vector<std::string> &listen) const {
     CollectOptions options;
@@ -48,7 +48,7 @@ protected:
   test::TempDir dir_;
 };
 
-TEST_F(Collector, SaysWhereItListensAndEndsAtASignal) {
+TEST_F(CollectorTest, SaysWhereItListensAndEndsAtASignal) {
   EXPECT_EXIT(run(options({"tcp://127.0.0.1:0", "udp://127.0.0.1:0", "tcp://[::1]:0"})),
               testing::ExitedWithCode(0),
               "^ovnitrace: listening on tcp://127.0.0.1:[0-9]+\n"
@@ -57,7 +57,7 @@ TEST_F(Collector, SaysWhereItListensAndEndsAtASignal) {
   EXPECT_TRUE(std::filesystem::is_directory(dir_ / "traces"));
 }
 
-TEST_F(Collector, WarnsOfWhatOthersReachWithoutAKey) {
+TEST_F(CollectorTest, WarnsOfWhatOthersReachWithoutAKey) {
   EXPECT_EXIT(run(options({"tcp://0.0.0.0:0"})), testing::ExitedWithCode(0),
               std::string("^ovnitrace: listening on tcp://0.0.0.0:[0-9]+\n") + kAnybody + "$");
   CollectOptions keyed = options({"tcp://0.0.0.0:0"});
@@ -72,7 +72,7 @@ TEST_F(Collector, WarnsOfWhatOthersReachWithoutAKey) {
       << "datagrams are not encrypted";
 }
 
-TEST_F(Collector, RefusesADirectoryThatCannotBe) {
+TEST_F(CollectorTest, RefusesADirectoryThatCannotBe) {
   CollectOptions wrong = options({"tcp://127.0.0.1:0"});
   wrong.directory = dir_ / "none/traces";
   EXPECT_EXIT(run(wrong), testing::ExitedWithCode(99),
