@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace control` and `ovnitrace ctl`: what they print and what they refuse.
-#include "emulator/cli/run.h"
+#include "tests/unit/support/run_command.h"
 #include "tests/unit/support/temp_dir.h"
-#include "user/cli/commands.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,28 +17,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-struct Said {
-  std::string out, err;
-  int status = 0;
-};
-
-Said run(Words words, const std::vector<std::string> &program = {}) {
-  words.insert(words.begin(), "ovnitrace");
-  std::vector<char *> argv;
-  for (std::string &word : words)
-    argv.push_back(word.data());
-  const RootApp app("", "ovnitrace");
-  add_control(app, program);
-  add_ctl(app);
-  add_collect(app);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  Said said;
-  said.status = run_cli(app, int(argv.size()), argv.data());
-  said.out = testing::internal::GetCapturedStdout();
-  said.err = testing::internal::GetCapturedStderr();
-  return said;
-}
+using test::run;
+using test::Said;
 
 class ControlCommand : public testing::Test {
 protected:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace export` as a command: where it writes, what it prints, and what it refuses.
 #include "tests/unit/support/files.h"
-#include "tests/unit/support/run_command.h"
+#include "tests/unit/support/trace_command.h"
 
 #include <fstream>
 
 namespace ovnitrace::test {
 namespace {
 
-class ExportCommand : public RunCommand {
+class ExportCommand : public TraceCommand {
 protected:
   std::string to(const std::string &format, std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"export", "--to", format, trace});

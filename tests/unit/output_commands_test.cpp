@@ -2,7 +2,7 @@
 // `ovnitrace plot`, `report`, `compress` and `config` as commands: where they write, what they
 // print, and what they refuse.
 #include "tests/unit/support/files.h"
-#include "tests/unit/support/run_command.h"
+#include "tests/unit/support/trace_command.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -10,7 +10,7 @@
 namespace ovnitrace::test {
 namespace {
 
-class OutputCommands : public RunCommand {};
+class OutputCommands : public TraceCommand {};
 
 TEST_F(OutputCommands, PlotPrintsTextOrWritesAnSvg) {
   const std::string text = run({"plot", trace, "--color", "never"});

@@ -1,65 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a command line of the commands that read traces, on a trace of its own.
+// Runs commands of ovnitrace in this process.
 #pragma once
 
-#include "emulator/cli/commands.h"
 #include "emulator/cli/run.h"
-#include "tests/unit/support/temp_dir.h"
-#include "tests/unit/support/trace_builder.h"
+#include "user/cli/commands.h"
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <regex>
 #include <string>
 #include <vector>
 
 namespace ovnitrace::test {
 
-/// Two threads of two processes, which run from 1000 to 2000 ns in DIR/app.
-class RunCommand : public testing::Test {
-protected:
-  RunCommand() {
-    std::filesystem::create_directory(trace);
-    TraceBuilder builder(trace);
-    builder.json(R"({"version": 1, "command": ["/bin/app", "-x"], "host": "box", "kernel": "6.1",
-                     "machine": "x86_64", "program_pid": 11})");
-    auto &cpu = builder.cpu(0).at(1000).start().id(1, 11, 11, "app").id(2, 22, 22, "b");
-    cpu.dispatch(1).at(1400).sleep(1, 22).dispatch(2).at(1700).activate(1, 22);
-    cpu.at(1800).epilogue(2, 11).dispatch(1).at(2000).stop();
-    builder.write();
-  }
-
-  /// Returns what a command prints to standard output, then to standard error, behind its exit
-  /// status. The directory is DIR in it.
-  std::string run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "ovnitrace");
-    std::vector<char *> argv;
-    for (std::string &argument : arguments)
-      argv.push_back(argument.data());
-    const RootApp app("", "ovnitrace");
-    app.require_subcommand(1, 1);
-    for (const auto add : kTraceCommands)
-      add(app);
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int status = run_cli(app, int(argv.size()), argv.data());
-    std::string said = std::to_string(status) + " ";
-    said += testing::internal::GetCapturedStdout();
-    said += testing::internal::GetCapturedStderr();
-    for (size_t at; (at = said.find(dir.path())) != said.npos;)
-      said.replace(at, dir.path().size(), "DIR");
-    return std::regex_replace(said, std::regex("written in [0-9.]+ s"), "written in TIME");
-  }
-  /// Cuts the last record off the trace.
-  void damage() const {
-    const std::string file = trace + "/cpu0000.ftr";
-    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 8);
-  }
-  bool exists(const std::string &name) const { return std::filesystem::exists(dir / name); }
-
-  TempDir dir;
-  const std::string trace = dir / "app";
+/// What a command prints, and its exit status.
+struct Said {
+  std::string out, err;
+  int status = 0;
 };
+
+/// Runs a command line of ovnitrace in this process. `program`: what is after --.
+inline Said run(std::vector<std::string> words, const std::vector<std::string> &program = {}) {
+  words.insert(words.begin(), "ovnitrace");
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  const RootApp app("", "ovnitrace");
+  add_commands(app, program);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Said said;
+  said.status = run_cli(app, int(argv.size()), argv.data());
+  said.out = testing::internal::GetCapturedStdout();
+  said.err = testing::internal::GetCapturedStderr();
+  return said;
+}
 
 } // namespace ovnitrace::test
