@@ -6,8 +6,9 @@
 #
 # 200 mutants of the whole project, or of a folder or file. The same seed on the same sources draws
 # the same mutants. scripts/mutate/ works in build/mutate, on a copy of the tree, and starts there
-# from what is built here. Survivors are printed as diffs. Mutants of bpf/ need root. If root runs
-# this, captures test those of user/, too.
+# from what is built here. Most mutants of C++ are in one build, where an environment variable chooses
+# one, and only the tests that reach it run. The others have a build each. Survivors are printed as
+# diffs. Mutants of bpf/ need root. If root runs this, captures test those of user/, too.
 # Exit status 1 if fewer than 95 % of the mutants that are not equivalent are found, or if more than
 # 10 % are declared equivalent (tests/equivalent_mutants.txt).
 set -eu

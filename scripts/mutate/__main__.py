@@ -10,9 +10,11 @@ import sys
 import time
 
 from mutate import syntax, tokens
-from mutate.build import Commands, Workplace
-from mutate.kill import Tests, find
+from mutate.build import E2E, UNIT, Commands, Workplace
+from mutate.kill import Place, Tests, find
+from mutate.switched import SwitchedTree, listed
 
+WORKERS = os.cpu_count() or 1
 EQUIVALENT = 'tests/equivalent_mutants.txt'
 LEAST_PERCENT, EQUIVALENT_PERCENT = 95, 10
 ENDINGS = ('.cpp', '.c', '.h', '.js', '.css', '.sh')
@@ -60,12 +62,14 @@ class Draw:
                         if found or name not in self.found:
                             self.keep(name, found)
             else:
-                flags = ['-I.', '-Iinclude', '-Ibuild', '-D_GNU_SOURCE', '-DOVT_ZSTD',
-                         '-DOVNITRACE_VERSION="1"', '-D_FILE_OFFSET_BITS=64']
-                c = path.endswith('.c') or path.startswith('user/libovnitrace/')
-                flags += ['-x', 'c', '-std=gnu11'] if c else ['-x', 'c++', '-std=c++20']
-                self.keep(path, syntax.mutants(path, flags, [path])[path])
+                self.keep(path, syntax.mutants(path, self.flags(path), [path])[path])
         return self.found[path]
+
+    @staticmethod
+    def flags(path):
+        c = path.endswith('.c') or path.startswith('user/libovnitrace/')
+        return ['-I.', '-Iinclude', '-Ibuild', '-D_GNU_SOURCE', '-DOVT_ZSTD', '-DOVNITRACE_VERSION="1"',
+                '-D_FILE_OFFSET_BITS=64'] + (['-x', 'c', '-std=gnu11'] if c else ['-x', 'c++', '-std=c++20'])
 
     def keep(self, path, found):
         lines = {}
@@ -108,7 +112,7 @@ def test_mutant(mutant, source, places, tests):
         place.write(mutant.path, mutant.apply(source))
         if not place.build(mutant.path):
             return None
-        return find(place.folder, tests.steps(mutant.path, room_of(mutant.path)), tests.tree)
+        return find(Place(place.folder), tests.steps(mutant.path, room_of(mutant.path)), Place(tests.tree))
     finally:
         place.write(mutant.path, source)
         place.restore()
@@ -168,6 +172,63 @@ class Report:
         print(f'{name:24}' + ''.join(f'{row[c]:11}' for c in self.COLUMNS) + f'{rate:>8}')
 
 
+def test_switched(switched, draw, tests, pool, report):
+    """Tests the mutants that one build has, each with the tests that reach it. Captures test those of
+    user/ that no unit test finds."""
+    def find_by(steps):
+        return lambda number: find(switched.place(number), steps(number), switched.place(0))
+
+    def add(number, result):
+        mutant = switched.mutants[number]
+        report.add(mutant, draw.sources[mutant.path], result)
+
+    switched.find_reached(UNIT, list(tests.ms))
+    left, captures = [], {}
+    for number, result in zip(switched.mutants, pool.map(
+            find_by(lambda n: switched.unit_steps(n, tests.ms)), switched.mutants)):
+        path = switched.mutants[number].path
+        chosen = tests.captures_of(room_of(path)) if path.startswith('user/') else []
+        if result.verdict != 'survived' or not chosen:
+            add(number, result)
+            continue
+        left.append(number)
+        for step in chosen:
+            captures.update(dict.fromkeys(listed(switched.folder, E2E, step.command[-1].split('=')[1])))
+    switched.find_reached(E2E, list(captures))
+    for number, result in zip(left, pool.map(find_by(switched.captures), left)):
+        add(number, result)
+
+
+def test_alone(mutants, draw, tests, pool, report):
+    """Tests mutants with a build for each. Draws others for those that do not compile."""
+    commands = Commands('.')
+    places = queue.Queue()
+    for number in range(WORKERS):
+        places.put(Workplace(os.path.abspath(f'../{number}'), os.getcwd(), commands))
+    left, running = list(reversed(mutants)), {}
+
+    def submit():
+        mutant = left.pop() if left else None
+        if mutant is not None:
+            source = draw.sources[mutant.path]
+            running[pool.submit(test_mutant, mutant, source, places, tests)] = mutant
+
+    for _ in range(WORKERS):
+        submit()
+    while running:
+        done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+        for future in done:
+            mutant = running.pop(future)
+            result = future.result()
+            if result is not None:
+                report.add(mutant, draw.sources[mutant.path], result)
+            else:
+                report.failed_builds += 1
+                another = draw.next()
+                left += [another] if another else []
+            submit()
+
+
 def main():
     parser = argparse.ArgumentParser(prog='scripts/mutate.sh')
     parser.add_argument('--seed', type=int, default=1)
@@ -178,42 +239,22 @@ def main():
     draw = Draw(options.folder, options.seed)
     if not draw.sources:
         sys.exit(f'mutate: {options.folder}: no source of the project is there')
+    drawn = list(filter(None, (draw.next() for _ in range(options.count))))
     tests = Tests(os.getcwd())
     failed = tests.measure()
     if failed:
         sys.exit(f'mutate: {failed} fails without a mutant: see build/mutate/tree.log')
-    commands = Commands('.')
-    workers = os.cpu_count() or 1
-    places = queue.Queue()
-    for number in range(workers):
-        places.put(Workplace(os.path.abspath(f'../{number}'), os.getcwd(), commands))
-
+    switched = SwitchedTree(os.getcwd(), draw, drawn)
+    if not switched.build():
+        sys.exit('mutate: the build with switches fails: see build/mutate/switched.build.log')
     report = Report(read_equivalent(EQUIVALENT))
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        running = {}
-
-        def submit():
-            mutant = draw.next()
-            if mutant is not None:
-                source = draw.sources[mutant.path]
-                running[pool.submit(test_mutant, mutant, source, places, tests)] = mutant
-
-        for _ in range(min(options.count, workers)):
-            submit()
-        left = options.count - len(running)
-        while running:
-            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                mutant = running.pop(future)
-                result = future.result()
-                if result is None:
-                    report.failed_builds += 1
-                    submit()
-                    continue
-                report.add(mutant, draw.sources[mutant.path], result)
-                if left > 0:
-                    left -= 1
-                    submit()
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        if switched.mutants:
+            print(f'mutate: {len(switched.mutants)} of {len(drawn)} mutants are in one build, after '
+                  f'{(time.monotonic() - start) / 60:.0f} min', flush=True)
+            test_switched(switched, draw, tests, pool, report)
+        chosen = set(switched.mutants.values())
+        test_alone([m for m in drawn if m not in chosen], draw, tests, pool, report)
     rooms = {room_of(path) for path in draw.sources}
     sys.exit(0 if report.print(rooms, time.monotonic() - start) else 1)
 

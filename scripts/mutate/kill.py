@@ -57,13 +57,20 @@ class Result:
         self.verdict, self.test, self.flaky = verdict, test, flaky
 
 
-def run(folder, command, seconds):
+class Place:
+    """Where tests run: a build with a mutant, or one whose mutants the environment chooses."""
+
+    def __init__(self, folder, log='', environment=None):
+        self.folder, self.log, self.environment = folder, log or folder + '.log', environment or {}
+
+
+def run(place, command, seconds):
     """Returns the exit status, or None after a time-out, and what was printed."""
     cpu = PATIENCE + 2 * int(seconds)
-    log = folder + '.log'
-    with open(log, 'wb') as out:
-        child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=lambda: limits(cpu))
+    with open(place.log, 'wb') as out:
+        child = subprocess.Popen(command, cwd=place.folder, env=os.environ | place.environment,
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                 start_new_session=True, preexec_fn=lambda: limits(cpu))
         try:
             status = child.wait(120 + WAIT * seconds)
         except subprocess.TimeoutExpired:
@@ -75,7 +82,7 @@ def run(folder, command, seconds):
         child.wait()
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         status = None
-    with open(log, errors='replace', encoding='utf-8') as file:
+    with open(place.log, errors='replace', encoding='utf-8') as file:
         return status, file.read()
 
 
@@ -115,7 +122,7 @@ class Tests:
             with open(passed, encoding='utf-8') as file:
                 status, log = 0, file.read()
         else:
-            status, log = run(self.tree, [UNIT, '--gtest_color=no'], 600)
+            status, log = run(Place(self.tree), [UNIT, '--gtest_color=no'], 600)
             if status == 0:
                 with open(passed, 'w', encoding='utf-8') as file:
                     file.write(log)
@@ -135,9 +142,13 @@ class Tests:
             tests = sorted(glob.glob(os.path.join(self.tree, 'tests/scripts/*_test.sh')))
             return [Step(['bash', os.path.relpath(t, self.tree)], 10) for t in tests]
         steps = self.unit_steps(path, room)
-        if path.startswith('user/') and room != 'user/libovnitrace' and os.geteuid() == 0:
-            steps[-1:-1] = self.captures(room)
+        if path.startswith('user/'):
+            steps[-1:-1] = self.captures_of(room)
         return steps
+
+    def captures_of(self, room):
+        """Returns the captures that show what a room of user/ does, if they can run."""
+        return self.captures(room) if room != 'user/libovnitrace' and os.geteuid() == 0 else []
 
     @staticmethod
     def captures(room):
@@ -170,21 +181,21 @@ def with_filter(command, change):
             for word in command]
 
 
-def find(folder, steps, clean):
-    """Runs the steps until one fails twice, but not in the folder `clean`, which has no mutant. A test
-    that fails once only, or there, too, is flaky and runs no more."""
+def find(place, steps, clean):
+    """Runs the steps until one fails twice, but not at `clean`, which has no mutant. A test that fails
+    once only, or there, too, is flaky and runs no more."""
     flaky = set()
     for step in steps:
         command = step.command
         while True:
             if flaky:
                 command = with_filter(step.command, lambda c: c + ('-' if '-' not in c else ':') + ':'.join(flaky))
-            status, log = run(folder, command, step.seconds)
+            status, log = run(place, command, step.seconds)
             if status == 0:
                 break
             test = test_that_failed(log)
             again = with_filter(command, lambda c: test) if test and '.' in test else command
-            second, _ = run(folder, again, step.seconds)
+            second, _ = run(place, again, step.seconds)
             if second != 0 and (again == command or run(clean, again, step.seconds)[0] == 0):
                 return Result('timeout' if second is None else 'killed',
                               test or ' '.join(command[:2]), len(flaky))

@@ -2,7 +2,7 @@
 """What a mutant is, and the rules that need only text: operators, numbers, names, literals."""
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 OPERATORS = {
     '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'],
@@ -33,12 +33,14 @@ TEXT_UNITS = [('ns', 'us'), ('us', 'ms'), ('ms', 's'), ('kHz', 'Hz'), ('KiB', 'k
 
 @dataclass(frozen=True, order=True)
 class Mutant:
-    """A text to put in place of the bytes from `begin` to `end` of a file."""
+    """A text to put in place of the bytes from `begin` to `end` of a file. `scope` is what a switch
+    can choose at run time: (begin, end, kind), or None."""
     path: str
     begin: int
     end: int
     text: bytes
     rule: str
+    scope: tuple = field(default=None, compare=False)
 
     def apply(self, source):
         return source[:self.begin] + self.text + source[self.end:]

@@ -15,6 +15,8 @@ FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUC
 # Statements that change speed or warnings only.
 WITHOUT_EFFECT = re.compile(rb'\breserve\(|\bshrink_to_fit\(|\(void\)|\bassert\(|\bposix_fadvise\('
                             rb'|\bsigemptyset\(|\bprctl\(PR_SET_NAME')
+SWITCHED = {Kind.RETURN_STMT, Kind.BREAK_STMT, Kind.CONTINUE_STMT}
+BODIES = {Kind.COMPOUND_STMT, Kind.IF_STMT, Kind.FOR_STMT, Kind.WHILE_STMT, Kind.CXX_FOR_RANGE_STMT}
 # What `{}` is in most types. A `return` of one has no early return.
 EMPTY = {b'std::nullopt', b'nullptr', b'false', b'0', b'""', b'{}'}
 
@@ -25,24 +27,56 @@ class Finder:
     def __init__(self, sources):
         self.sources = sources  # bytes by path
         self.found = {path: set() for path in sources}
+        self.scope = None  # of what is visited now
 
-    def add(self, path, begin, end, text, rule):
+    def add(self, path, begin, end, text, rule, scope=None):
         if isinstance(text, str):
             text = text.encode()
+        scope = scope or self.scope
+        if scope and not scope[0] <= begin <= end <= scope[1]:
+            scope = None
         if self.sources[path][begin:end] != text:
-            self.found[path].add(Mutant(path, begin, end, text, rule))
+            self.found[path].add(Mutant(path, begin, end, text, rule, scope))
 
     def visit(self, path, cursor, parent):
+        if cursor.kind == Kind.STATIC_ASSERT:
+            return
+        outer = self.scope
+        self.scope = self.scope_of(path, cursor, parent)
+        self.visit_in_scope(path, cursor, parent)
+        self.scope = outer
+
+    def scope_of(self, path, cursor, parent):
+        """Returns what a switch can choose that contains a node: the whole statement, condition or
+        expression, because both sides of a switch must have the same type."""
+        begin, end, kind = cursor.extent.start.offset, cursor.extent.end.offset, cursor.kind
+        if kind.is_statement():
+            return (begin, end, 'statement') if kind in SWITCHED else None
+        if not kind.is_expression():
+            return None if kind.is_declaration() else self.scope
+        if self.scope is not None:
+            return self.scope
+        siblings = list(parent.get_children()) if parent is not None else []
+        if parent is not None and parent.kind in BODIES:
+            if parent.kind == Kind.COMPOUND_STMT or cursor == siblings[-1]:
+                return (begin, end, 'statement')
+            if parent.kind in (Kind.IF_STMT, Kind.WHILE_STMT):
+                return (begin, end, 'condition' if cursor == siblings[0] else 'statement')
+        text = self.sources[path][begin:end]
+        named = parent is not None and parent.kind.is_declaration() and parent.spelling and \
+            text.startswith(parent.spelling.encode())
+        initializer = parent is not None and parent.kind == Kind.CONSTRUCTOR
+        return None if text[:1] in (b'{', b'') or named or initializer else (begin, end, 'expression')
+
+    def visit_in_scope(self, path, cursor, parent):
         begin, end = cursor.extent.start.offset, cursor.extent.end.offset
         kind = cursor.kind
-        if kind == Kind.STATIC_ASSERT:
-            return
         children = list(cursor.get_children())
         if kind in BINARY or (kind == Kind.CALL_EXPR and cursor.spelling.startswith('operator')):
             self.operator(path, children)
         elif kind == Kind.UNARY_OPERATOR:
             self.unary(path, begin, end)
-        if kind == Kind.CALL_EXPR and cursor.spelling not in ('min', 'max'):
+        if kind == Kind.CALL_EXPR and not re.match(r'(operator|min$|max$)', cursor.spelling):
             self.arguments(path, cursor)
         if kind in (Kind.INTEGER_LITERAL, Kind.FLOATING_LITERAL):
             self.literal(path, begin, end, numbers)
@@ -122,15 +156,16 @@ class Finder:
         if not head.kind.is_expression() or self.sources[path][cursor.extent.start.offset:].startswith(
                 (b'if constexpr',)):
             return
+        begin, end = head.extent.start.offset, head.extent.end.offset
         for value in ('true', 'false'):
-            self.add(path, head.extent.start.offset, head.extent.end.offset, value, 'condition')
+            self.add(path, begin, end, value, 'condition', (begin, end, 'condition'))
 
     def statement(self, path, child):
         begin, end = child.extent.start.offset, child.extent.end.offset
         text = self.sources[path][begin:end]
         if child.kind in STATEMENTS and self.sources[path][end:end + 1] == b';' and \
                 not WITHOUT_EFFECT.search(text):
-            self.add(path, begin, end, '', 'removed statement')
+            self.add(path, begin, end, '', 'removed statement', (begin, end, 'statement'))
 
     def block(self, path, children, parent):
         for child in children:
@@ -139,7 +174,7 @@ class Finder:
             begin = children[0].extent.start.offset
             of = parent.result_type.spelling
             value = 'return; ' if of in ('void', '') else 'return {}; '
-            self.add(path, begin, begin, value, 'early return')
+            self.add(path, begin, begin, value, 'early return', (begin, begin, 'insert'))
 
 
 def mutants(unit, flags, paths):
