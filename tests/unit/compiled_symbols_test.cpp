@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions and lines of a program that a compiler made: emulator/symbols/elf_symbols.
+#include "emulator/input/stacks.h"
 #include "emulator/symbols/elf_symbols.h"
 #include "emulator/symbols/file_symbols.h"
+#include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -153,6 +156,24 @@ TEST_F(CompiledSymbols, EachPlaceOfSeveralFilesHasItsName) {
   EXPECT_EQ(names[1].places[1].functions[1].function, "outer");
   EXPECT_EQ(names[1].places[1].functions[1].line, 12u);
   EXPECT_TRUE(warnings.empty());
+}
+
+// Frames of several files, in an order that is not that of the files.
+TEST_F(CompiledSymbols, NameTheFramesOfATraceThatHaveNoName) {
+  const std::string json = fmt::format(
+      R"({{"version": 1, "stack_files": [{{"path": "{0}/app", "build_id": "ab12cd34"}},
+          {{"path": "{0}/none", "build_id": "ab12cd34"}}, {{"path": "{0}/app"}}],
+          "stack_frames": [{{"file": 1, "offset": 1}}, {{"file": 2, "address": {1}}},
+          {{"file": 0, "address": {1}}}, {{"file": 0, "address": {2}}}],
+          "stacks": [{{"user": [0, 1, 2, 3]}}]}})",
+      dir_.path(), outer_, in_inner_);
+  std::ofstream(dir_ / "trace.json") << json;
+  test::CollectingSink sink;
+  const StackTable table = StackTable::read(dir_.path(), sink);
+  Texts functions;
+  for (const uint32_t frame : table.frames(1))
+    functions.push_back(table.frame(frame).function);
+  EXPECT_EQ(functions, (Texts{"", "", "outer", "inner", "outer"}));
 }
 
 } // namespace
