@@ -13,6 +13,7 @@ from mutate import syntax, tokens
 from mutate.build import E2E, UNIT, Commands, Workplace
 from mutate.kill import Place, Tests, find
 from mutate.switched import SwitchedTree, listed
+from mutate.switches import CPP_ENDINGS, CPP_TREES, cpp_flags
 
 WORKERS = os.cpu_count() or 1
 EQUIVALENT = 'tests/equivalent_mutants.txt'
@@ -34,11 +35,15 @@ def code_lines(text):
             if not re.match(rb'\s*(//|#|\*|/\*|import |[{}();]*$)', line)]
 
 
+def mutants_of_cpp(path):
+    return syntax.mutants(path, cpp_flags(path), [path])[path]
+
+
 class Draw:
     """A sequence of mutants that depends on the seed and the sources only."""
 
     def __init__(self, folder, seed):
-        self.random = random.Random(seed)
+        self.random, self.random_line = random.Random(seed), random.Random(seed)
         self.sources, self.found, self.drawn = {}, {}, set()
         paths = (os.path.join(at, name) for top in TREES for at, _, names in os.walk(top)
                  for name in names)
@@ -48,6 +53,16 @@ class Draw:
                 with open(path, 'rb') as file:
                     self.sources[path] = file.read()
         self.lines = [(path, line) for path, text in self.sources.items() for line in code_lines(text)]
+
+    def parse(self, count):
+        """Parses the C++ files of about the next `count` draws, on all CPUs."""
+        state = self.random_line.getstate()
+        drawn = {self.lines[self.random_line.randrange(len(self.lines))][0] for _ in range(count)}
+        self.random_line.setstate(state)
+        paths = sorted(path for path in drawn if path.startswith(CPP_TREES) and path.endswith(CPP_ENDINGS))
+        with concurrent.futures.ProcessPoolExecutor() as pool:
+            for path, found in zip(paths, pool.map(mutants_of_cpp, paths)):
+                self.keep(path, found)
 
     def mutants(self, path):
         """Returns the mutants of a file by line; a file is parsed when it is first drawn."""
@@ -62,14 +77,8 @@ class Draw:
                         if found or name not in self.found:
                             self.keep(name, found)
             else:
-                self.keep(path, syntax.mutants(path, self.flags(path), [path])[path])
+                self.keep(path, mutants_of_cpp(path))
         return self.found[path]
-
-    @staticmethod
-    def flags(path):
-        c = path.endswith('.c') or path.startswith('user/libovnitrace/')
-        return ['-I.', '-Iinclude', '-Ibuild', '-D_GNU_SOURCE', '-DOVT_ZSTD', '-DOVNITRACE_VERSION="1"',
-                '-D_FILE_OFFSET_BITS=64'] + (['-x', 'c', '-std=gnu11'] if c else ['-x', 'c++', '-std=c++20'])
 
     def keep(self, path, found):
         lines = {}
@@ -80,7 +89,7 @@ class Draw:
     def next(self):
         """Returns a mutant that was not drawn yet, of any line of code, or None if there is none."""
         while self.lines:
-            at = self.random.randrange(len(self.lines))
+            at = self.random_line.randrange(len(self.lines))
             path, line = self.lines[at]
             left = [m for m in self.mutants(path).get(line, []) if m not in self.drawn]
             if left:
@@ -239,12 +248,13 @@ def main():
     draw = Draw(options.folder, options.seed)
     if not draw.sources:
         sys.exit(f'mutate: {options.folder}: no source of the project is there')
+    draw.parse(options.count)
     drawn = list(filter(None, (draw.next() for _ in range(options.count))))
     tests = Tests(os.getcwd())
     failed = tests.measure()
     if failed:
         sys.exit(f'mutate: {failed} fails without a mutant: see build/mutate/tree.log')
-    switched = SwitchedTree(os.getcwd(), draw, drawn)
+    switched = SwitchedTree(os.getcwd(), draw.sources, drawn)
     if not switched.build():
         sys.exit('mutate: the build with switches fails: see build/mutate/switched.build.log')
     report = Report(read_equivalent(EQUIVALENT))

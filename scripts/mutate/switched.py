@@ -13,7 +13,6 @@ from mutate import switches
 from mutate.build import E2E, UNIT
 from mutate.kill import Place, Step, run
 
-TREES = ('emulator/', 'user/', 'include/')
 TRIES = 8  # builds, each without the mutants that the one before refused
 FIRST_MS = 1000  # tests that run first, as one process
 # The sources are compiled together; most of the tests run only a few tests of a slower build.
@@ -23,18 +22,17 @@ MAKE = ['make', '-k', f'-j{os.cpu_count()}', 'UNITS=1', 'OPT=-O1 -g0', 'OPT_TEST
 class SwitchedTree:
     """A copy of the tree with switches. `mutants` are in it, by number from 1."""
 
-    def __init__(self, tree, draw, drawn):
+    def __init__(self, tree, sources, drawn):
         self.tree, self.folder = tree, os.path.join(os.path.dirname(tree), 'switched')
-        self.draw, self.mutants = draw, {}
+        self.sources, self.mutants = sources, {}
         self.reached = collections.defaultdict(list)  # tests by program and mutant
         by_path = {}
         for number, mutant in enumerate(drawn, 1):
             by_path.setdefault(mutant.path, {})[number] = mutant
         with concurrent.futures.ProcessPoolExecutor() as pool:
-            jobs = {path: pool.submit(switches.that_compile, path, draw.sources[path], mutants,
-                                      draw.flags(path))
+            jobs = {path: pool.submit(switches.that_compile, path, sources[path], mutants)
                     for path, mutants in by_path.items()
-                    if path.startswith(TREES) and path.endswith(('.cpp', '.c', '.h'))}
+                    if path.startswith(switches.CPP_TREES) and path.endswith(switches.CPP_ENDINGS)}
             self.by_path = {path: job.result() for path, job in jobs.items()}
 
     def build(self):
@@ -63,7 +61,7 @@ class SwitchedTree:
         for path, line in re.findall(r'^([\w./]+):(\d+):\d+: (?:error|note|  required)', log, re.M):
             lines[os.path.normpath(path)].add(int(line))
         named = {path: mutants for path, mutants in self.by_path.items() if mutants and path in lines}
-        left = {path: switches.without_lines(self.draw.sources[path], mutants, lines[path])
+        left = {path: switches.without_lines(self.sources[path], mutants, lines[path])
                 for path, mutants in named.items()}
         self.by_path |= left if left != named else dict.fromkeys(named, {})
         return bool(named)

@@ -6,8 +6,15 @@ import re
 from clang import cindex
 
 HEADER = b'#include "scripts/mutate/switch.h"\n'
+CPP_TREES, CPP_ENDINGS = ('emulator/', 'user/', 'include/'), ('.cpp', '.c', '.h')
 ERROR = 3  # of clang's diagnostics
 QUICK = 0x104  # CXTranslationUnit_PrecompiledPreamble, …_CreatePreambleOnFirstParse
+
+
+def cpp_flags(path):
+    c = path.endswith('.c') or path.startswith('user/libovnitrace/')
+    return ['-I.', '-Iinclude', '-Ibuild', '-D_GNU_SOURCE', '-DOVT_ZSTD', '-DOVNITRACE_VERSION="1"',
+            '-D_FILE_OFFSET_BITS=64'] + (['-x', 'c', '-std=gnu11'] if c else ['-x', 'c++', '-std=c++20'])
 
 
 def changed(mutant, source):
@@ -65,14 +72,14 @@ def without_lines(source, mutants, lines):
     return left
 
 
-def that_compile(path, source, mutants, flags):
+def that_compile(path, source, mutants):
     """Returns those of `mutants`, by number, with which clang accepts the source."""
     left = {n: m for n, m in mutants.items() if changed(m, source) is not None}
     unit = None
     while left:
         files = [(path, with_switches(source, left).decode(errors='replace'))]
         if unit is None:
-            unit = cindex.Index.create().parse(path, args=flags, unsaved_files=files, options=QUICK)
+            unit = cindex.Index.create().parse(path, args=cpp_flags(path), unsaved_files=files, options=QUICK)
         else:
             unit.reparse(files)
         lines = {d.location.line for d in unit.diagnostics if d.severity >= ERROR}
