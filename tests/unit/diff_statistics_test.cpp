@@ -124,6 +124,41 @@ TEST(DiffStatistics, ManyRunsAreNearTheExactTest) {
   }
 }
 
+/// Returns `count` values, `step` apart.
+Values row(size_t count, double first, double step = 1) {
+  Values values;
+  for (size_t n = 0; n < count; n++)
+    values.push_back(first + step * double(n));
+  return values;
+}
+
+TEST(DiffStatistics, FortyValuesAreTestedExactlyAndMoreByTheNormalDistribution) {
+  const Values low = row(20, 0);
+  EXPECT_NEAR(RankTest(20, 20).compare(low, row(20, 100)).p / least_p(20, 20), 1, 1e-9);
+  EXPECT_NEAR(RankTest(20, 21).compare(low, row(21, 100)).p, 4.650395086620366e-08, 1e-18);
+}
+
+TEST(DiffStatistics, TheNormalDistributionIsCorrectedForContinuityAndTies) {
+  EXPECT_NEAR(RankTest(21, 20).compare(row(21, 0), row(20, 6.5)).p, 0.006419021853513674, 1e-12);
+  Values a, b;
+  for (int n = 0; n < 24; n++)
+    a.push_back(n / 3);
+  for (int n = 0; n < 20; n++)
+    b.push_back(n / 4 + 3);
+  EXPECT_NEAR(RankTest(24, 20).compare(a, b).p, 0.0330413125871345, 1e-12);
+  EXPECT_EQ(RankTest(21, 21).compare(row(21, 0), row(21, 0)).p, 1) << "nothing is more alike";
+}
+
+TEST(DiffStatistics, TheIntervalLeavesOutAsManyDifferencesAsTheTestAllows) {
+  using Interval = std::pair<double, double>;
+  const auto interval = [](size_t n, size_t m) {
+    return RankTest(n, m).compare(row(n, 0, 1000), row(m, 0)).interval.value();
+  };
+  EXPECT_EQ(interval(20, 20), Interval(-13995, -4986)); // 106 of 400: of these, 105 on each side
+  EXPECT_EQ(interval(21, 20), Interval(-14990, -4991)); // 111 of 420
+  EXPECT_FALSE(RankTest(2, 60).can_show());
+}
+
 TEST(DiffStatistics, EqualRunsDifferInNothing) {
   const Shift shift = RankTest(6, 6).compare(Values(6, 5), Values(6, 5));
   EXPECT_EQ(shift.p, 1);
