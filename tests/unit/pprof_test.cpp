@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace ovnitrace {
 namespace {
@@ -48,8 +50,9 @@ public:
       locations_[location.number(1)] = functions_.at(line.number(1));
       if (line.number(2))
         locations_[location.number(1)] += fmt::format(":{}", line.number(2));
-      if (location.number(2))
-        (void)mappings_.at(location.number(2));
+      places_.push_back(locations_[location.number(1)] +
+                        (location.has(2) ? " in " + mappings_.at(location.number(2)) : "") +
+                        (location.has(3) ? fmt::format(" at {:#x}", location.number(3)) : ""));
     }
   }
 
@@ -80,6 +83,8 @@ public:
     return all;
   }
   const std::map<uint64_t, std::string> &mappings() const { return mappings_; }
+  /// "function|source:line in mapping at address", in the order of the file.
+  const Texts &places() const { return places_; }
   const Proto &all() const { return all_; }
 
 private:
@@ -89,14 +94,16 @@ private:
 
   std::string bytes_;
   Proto all_;
-  Texts strings_;
+  Texts strings_, places_;
   std::map<uint64_t, std::string> functions_, mappings_, locations_;
 };
 
 class Pprof : public ::testing::Test {
 protected:
-  Profile exported(const PprofRange &range = {}) {
-    const auto source = open_trace({{dir_.path()}}, sink_);
+  Profile exported(const PprofRange &range = {}, const std::vector<TraceInput> &more = {}) {
+    std::vector<TraceInput> inputs = {{dir_.path()}};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    const auto source = open_trace(inputs, sink_);
     const Stacks stacks(source->catalog(), sink_);
     OffCpuTimes times(source->catalog(), stacks, {.per_thread = true});
     replay_slices(*source, {}, times);
@@ -145,6 +152,77 @@ TEST_F(Pprof, NamesOfThreadsArePrintableAndThoseOfThatTime) {
                    "100 0 100",
                    "cause=call not known pid=11 process=b thread=b tid=11 : [blocked]| : 1 100 0 "
                    "100"}));
+}
+
+/// Lets a thread block once, with the first stack of the trace.
+void block_once(TraceBuilder &trace, const std::string &stacks) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1).at(1100);
+  cpu.record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1300).activate(1, 0).dispatch(1);
+  cpu.at(1400).stop();
+  trace.json(R"({"format": "ovnitrace", "version": 1, "machine": "x86_64",
+                 "options": {"stacks": "kernel,user"}, )" +
+             stacks + "}");
+  trace.write();
+}
+
+TEST_F(Pprof, ALocationHasTheFileAndTheOffsetOfItsCode) {
+  TraceBuilder trace(dir_.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1);
+  uint64_t time = 1000;
+  for (const uint32_t stack : {1, 2, 1}) {
+    cpu.at(time += 100).record(FTrace_EXT_stack, 1, stack).sleep(1);
+    cpu.at(time += 50).activate(1, 0).dispatch(1);
+  }
+  cpu.at(1600).stop();
+  trace.json(kStacks).write();
+  Texts places = exported().places();
+  std::sort(places.begin(), places.end());
+  const std::string libc = "/usr/lib/libc.so.6", app = "/opt/app|abcd at ";
+  EXPECT_EQ(places, (Texts{"[frames missing]|", "app+0x30|/opt/app in " + app + "0x30",
+                           "operator;?|/src/a.cpp:7 in " + app + "0x20",
+                           "read|" + libc + " in " + libc + "|c0 at 0x10", "schedule_[k]|"}))
+      << "each once";
+}
+
+TEST_F(Pprof, AMappingNeedsNoSymbolsOfPprof) {
+  TraceBuilder trace(dir_.path());
+  block_once(trace, R"("stack_files": [{"path": "/opt/app"}],
+                       "stack_frames": [{"file": 0, "function": "main"}],
+                       "stacks": [{"user": [0]}])");
+  const Profile profile = exported();
+  ASSERT_EQ(profile.all().messages(3).size(), 1u);
+  const Proto mapping = profile.all().message(3);
+  for (const uint64_t has : {7, 8, 9, 10}) // functions, filenames, line numbers, inline frames
+    EXPECT_EQ(mapping.number(has), 1u) << has;
+}
+
+TEST_F(Pprof, TheProgramIsTheOutermostFileThatIsNotTheCLibrary) {
+  TraceBuilder trace(dir_.path());
+  block_once(trace, R"("stack_files": [{"path": "/lib/libm.so.6"}, {"path": "/opt/app"},
+                                       {"path": "/lib/libc.so.6"}],
+                       "stack_frames": [{"file": 0, "function": "sin"},
+                                        {"file": 1, "function": "main"},
+                                        {"file": 2, "function": "__libc_start_main"}],
+                       "stacks": [{"user": [0, 1, 2]}])");
+  const Profile profile = exported();
+  EXPECT_EQ(profile.mappings().at(1), "/opt/app|");
+  EXPECT_EQ(profile.mappings().size(), 3u);
+  EXPECT_EQ(profile.places().size(), 3u);
+}
+
+TEST_F(Pprof, EachHostHasItsOwnFiles) {
+  const TempDir other_dir;
+  TraceBuilder trace(dir_.path()), other(other_dir.path());
+  for (const auto &[builder, path, function] :
+       {std::tuple(&trace, "/opt/one", "first"), std::tuple(&other, "/opt/two", "second")})
+    block_once(*builder, fmt::format(R"("stack_files": [{{"path": "{}"}}],
+                                        "stack_frames": [{{"file": 0, "function": "{}"}}],
+                                        "stacks": [{{"user": [0]}}])",
+                                     path, function));
+  Texts places = exported({}, {{other_dir.path()}}).places();
+  std::sort(places.begin(), places.end());
+  EXPECT_EQ(places,
+            (Texts{"first|/opt/one in /opt/one| at 0x0", "second|/opt/two in /opt/two| at 0x0"}));
 }
 
 TEST_F(Pprof, AnEmptyProfileIsValid) {
