@@ -183,6 +183,56 @@ TEST(LiveSource, CutsByNameFromTheRenameOn) {
   EXPECT_EQ(told.events.size(), 2u);
 }
 
+/// The slices of a live source, each with its thread, its ends that were not seen, and its stack.
+Texts slices_of(const LiveScript &script, const Cut &cut) {
+  class Slices final : public SliceSink {
+  public:
+    explicit Slices(const Catalog &catalog) : catalog_(catalog) {}
+    void on_slice(const Slice &s) override {
+      texts.push_back(fmt::format("{} {} {}{}-{}{}{}", catalog_.threads[s.thread].tid,
+                                  name(s.state), s.starts ? "" : "(", s.start, s.end,
+                                  s.ends ? "" : ")",
+                                  s.stack == kNone ? "" : fmt::format(" stack={}", s.stack)));
+    }
+    void on_cpu(const CpuSpan &s) override {
+      texts.push_back(fmt::format("busy {}-{}", s.start, s.end));
+    }
+    Texts texts;
+
+  private:
+    const Catalog &catalog_;
+  };
+  CollectingSink sink;
+  ScriptSource live(script, sink);
+  Slices slices(live.catalog());
+  replay_slices(live, cut, slices);
+  return slices.texts;
+}
+
+TEST(LiveSource, AThreadIsShownOnlyWhileItHasTheName) {
+  LiveScript script(1);
+  script.at(110).born(11, 11, "app").dispatch(0, 11).at(200).woken(1, 11, 0);
+  script.at(250).named(11, "sh").at(300).sleep(0, 11).at(350).woken(0, 11, 0);
+  script.at(400).named(11, "app").dispatch(0, 11).at(500).sleep(0, 11);
+  Cut cut;
+  cut.comms = {"app"};
+  EXPECT_EQ(slices_of(script, cut),
+            (Texts{"11 Running 110-200)", "busy 110-200", "11 Warming (350-400", "busy 400-500",
+                   "11 Running 400-500", "11 Paused 500-600)"}))
+      << "a name counts from the last event before it on";
+}
+
+TEST(LiveSource, AThreadThatIsFoundLaterHasItsOwnStacks) {
+  LiveScript script(1);
+  script.at(110).born(11, 11, "a").dispatch(0, 11).at(200).event(0, FTrace_EXT_stack, 11, 5);
+  script.sleep(0, 11).at(300).born(12, 12, "b").dispatch(0, 12).at(400);
+  script.event(0, FTrace_EXT_stack, 12, 6).sleep(0, 12).at(500).woken(0, 12, 0);
+  EXPECT_EQ(slices_of(script, {}),
+            (Texts{"busy 110-200", "11 Running 110-200 stack=5", "busy 300-400",
+                   "12 Running 300-400 stack=6", "12 Paused 400-500 stack=6",
+                   "11 Paused 200-600) stack=5", "12 Warming 500-600)"}));
+}
+
 TEST(LiveSource, MayEndBeforeTheRangeOfACut) {
   LiveScript script(1);
   script.at(110).born(11, 11, "app").dispatch(0, 11);

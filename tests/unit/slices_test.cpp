@@ -70,6 +70,15 @@ protected:
     return all;
   }
 
+  /// "busy 0 100-200", "dark 1 300-400 uncounted".
+  Texts spans(const Cut &cut = {}) {
+    Texts all;
+    for (const CpuSpan &span : collect(cut).spans)
+      all.push_back(fmt::format("{} {} {}-{}{}", span.what == CpuSpan::What::busy ? "busy" : "dark",
+                                span.cpu, span.start, span.end, span.counted ? "" : " uncounted"));
+    return all;
+  }
+
   TempDir dir;
   TraceBuilder trace;
   CollectingSink sink;
@@ -163,6 +172,81 @@ TEST_F(Slices, ACutCutsExactlyAndKeepsItsFirstAndLastInstant) {
                    "22 Paused 0 1200-1300) reason=2 next=11"}));
   ASSERT_EQ(one.spans.size(), 1u);
   EXPECT_EQ(one.spans[0].end - one.spans[0].start, 100u); // of the thread that is shown
+}
+
+TEST_F(Slices, ACpuIsBusyWhileAShownThreadRuns) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").at(150);
+  cpu.dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(300).sleep(2, 0);
+  cpu.at(400).activate(1).dispatch(1).at(600).stop();
+  trace.cpu(1)
+      .at(100)
+      .start()
+      .id(3, 33, 33, "c")
+      .at(350)
+      .dispatch(3)
+      .at(500)
+      .sleep(3)
+      .at(600)
+      .stop();
+  EXPECT_EQ(spans(),
+            (Texts{"busy 0 150-200", "busy 0 200-300", "busy 1 350-500", "busy 0 400-600"}));
+  Cut cut;
+  cut.tids = {22, 33};
+  EXPECT_EQ(spans(cut), (Texts{"busy 0 200-300", "busy 1 350-500"}));
+  cut = {};
+  cut.from = 150;
+  cut.to = 350;
+  EXPECT_EQ(spans(cut), (Texts{"busy 0 250-300", "busy 0 400-450", "busy 1 350-450"}));
+}
+
+TEST_F(Slices, ABlackoutOfACpuIsDarkUntilItsFirstEnd) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").at(150).dispatch(1);
+  const auto lose = [&](uint64_t at, uint16_t why, uint32_t events) {
+    cpu.at(at).record(FTrace_EVT_blackout_start, why, events);
+  };
+  lose(200, 0, 0);
+  cpu.at(220).blackout_end(3).at(230).blackout_end(3).dispatch(1);
+  lose(300, 0, 0);
+  lose(310, FTRACE_BLACKOUT_MISSING, 0);
+  lose(320, FTRACE_BLACKOUT_MISSING, 5);
+  cpu.at(340).blackout_end(3).at(350);
+  lose(360, FTRACE_BLACKOUT_FAMILIES, 0);
+  cpu.at(370).blackout_end(1);
+  lose(400, 0, 0);
+  cpu.at(600).stop();
+  EXPECT_EQ(spans(), (Texts{"busy 0 150-200", "dark 0 200-220", "busy 0 230-300",
+                            "dark 0 300-340 uncounted", "dark 0 400-600"}));
+  Cut cut;
+  cut.from = 110;
+  cut.to = 220;
+  EXPECT_EQ(spans(cut), (Texts{"dark 0 210-220", "busy 0 230-300", "dark 0 300-320 uncounted"}));
+  cut.from = 150;
+  cut.to = 180;
+  EXPECT_EQ(spans(cut), (Texts{"busy 0 250-280"})) << "the first blackout is over";
+}
+
+TEST_F(Slices, ARefillStartsANewSliceOnlyOfAThrottledThread) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  const auto refill = [&](uint64_t at) {
+    for (const uint16_t context : {1, 2})
+      cpu.at(at).record(FTrace_EXT_refill, context);
+  };
+  refill(150);
+  cpu.at(200).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2);
+  refill(250);
+  refill(260);
+  cpu.at(300).epilogue(2, 11).dispatch(1);
+  refill(350);
+  cpu.at(400).stop();
+  EXPECT_EQ(
+      texts(collect().slices),
+      (Texts{
+          fmt::format("11 Running 0 100-200 reason={} next=22", unsigned(FTRACE_OFFCPU_THROTTLED)),
+          "22 Unknown - (100-200",
+          fmt::format("11 Cooling 0 200-250 reason={} next=22", unsigned(FTRACE_OFFCPU_THROTTLED)),
+          "22 Running 0 200-300 reason=1 next=11",
+          fmt::format("11 Cooling 0 250-300 reason={}", unsigned(FTRACE_OFFCPU_REFILLED)),
+          "11 Running 0 300-400)", "22 Cooling 0 300-400) reason=1 next=11"}));
 }
 
 /// By thread and ns, what the replay itself says after all events of that ns: the model that slices
