@@ -165,5 +165,18 @@ TEST_F(GroupWaitsTest, TheTableHasTenGroupsUnlessToldOtherwise) {
   EXPECT_TRUE(has({.top = 0}, 'l'));
 }
 
+TEST_F(GroupWaitsTest, TheTableIsDividedInTwoWhereItDoesNotFit) {
+  wait(thread(kA, 9), untraced(77), 9);
+  const auto is_one = [](const std::string &text) { return text.find("\n\n") == text.npos; };
+  size_t columns = 60;
+  while (columns < 200 && is_one(table({.columns = columns})) == is_one(table({.columns = 60})))
+    columns++;
+  const std::string whole = table({.columns = columns});
+  EXPECT_FALSE(is_one(table({.columns = columns - 1})));
+  EXPECT_TRUE(is_one(whole));
+  const size_t last = whole.rfind('\n', whole.size() - 2);
+  EXPECT_EQ(whole.size() - 1 - (last + 1), columns) << whole;
+}
+
 } // namespace
 } // namespace ovnitrace
