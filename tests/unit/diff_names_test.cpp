@@ -55,6 +55,8 @@ TEST(DiffNames, ARenamedThreadHasItsNewName) {
   EXPECT_EQ(names.text("worker-*"), "worker-*");
   EXPECT_EQ(names.text("job-*"), "job-*") << "nobody has it";
   EXPECT_EQ(names.fold("job-x", renames), "job-x");
+  names.fold("worker-1", {});
+  EXPECT_EQ(names.text("worker-*"), "worker-*") << "the other one was job-7";
 }
 
 TEST(DiffNames, AGroupNamesItsProcessOnlyIfSeveralHaveSuchThreads) {
