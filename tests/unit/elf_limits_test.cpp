@@ -131,6 +131,41 @@ probe: nop
   EXPECT_EQ(probes_of(kMostProbes), 0u);
 }
 
+// If two are at one place, one is kept. A note of another tracer is no reason for a warning.
+TEST_F(ElfBytes, OnlyNotesOfOvnitraceAreProbes) {
+  std::ofstream(dir_ / "notes.s") << R"(
+.text
+first: nop
+second: nop
+.macro note owner, type, address, provider, name, arguments
+  .long 2f - 1f, 4f - 3f, \type
+1: .asciz "\owner"
+2: .balign 4
+3: .quad \address, 0, 0
+  .asciz "\provider", "\name", "\arguments"
+4: .balign 4
+.endm
+.section .note.stapsdt,"",@note
+  note stapsdt, 3, second, ovnitrace, disable, ""
+  note stapsdt, 3, first, ovnitrace, enable, ""
+  note stapsdt, 3, first, ovnitrace, enable, ""
+  note stapsdu, 3, first, ovnitrace, event, ""
+  note stapsdt, 4, first, ovnitrace, event, ""
+  note stapsdt, 3, first, python, event, ""
+  note stapsdt, 3, first, ovnitrace, other, ""
+  note stapsdt, 3, first, ovnitrace, event, "wrong"
+  note stapsdt, 3, first, ovnitrace, fire, "wrong"
+)";
+  const std::string made = dir_ / "notes.so";
+  const std::string build = "gcc -shared -nostdlib -o " + made + " " + dir_ / "notes.s";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  const auto found = read_elf_file(open_regular(made).get());
+  ASSERT_EQ(found->probes.size(), 2u);
+  EXPECT_EQ(found->probes[0].what.kind, uint32_t(USER_PROBE_ENABLE)) << "by their places";
+  EXPECT_EQ(found->probes[1].what.kind, uint32_t(USER_PROBE_DISABLE));
+  EXPECT_EQ(found->not_understood, 2u) << "arguments that are not understood";
+}
+
 // The segment of the code starts where the first probe is, or one byte behind it; and it ends
 // behind its first byte, or before it.
 TEST_F(ElfBytes, AProbeIsBetweenTheEndsOfItsSegment) {

@@ -60,5 +60,39 @@ TEST(StatCommand, RefusesAnOutputThatExistsBeforeTheProgramRuns) {
   }
 }
 
+TEST(TopCommand, AnIntervalIsFrom100MillisecondsToAMinute) {
+  for (const std::string wrong : {"99ms", "60001ms", "soon"})
+    EXPECT_EQ(refusal({"top", "--batch", "1", "--interval", wrong}),
+              "ovnitrace: --interval: '" + wrong + "' is no time from 100ms to 1m");
+  for (const std::string right : {"100ms", "1m"})
+    EXPECT_EQ(refusal({"top", "-i", right, "--batch", "1", "--metrics", "1"}),
+              "ovnitrace: give either --batch or --metrics");
+}
+
+TEST(TopCommand, DrawsOnATerminalOnly) {
+  EXPECT_EQ(refusal({"top"}),
+            "ovnitrace: top draws on a terminal, and standard input or output is not a terminal: "
+            "use --batch N, which prints N intervals, or --metrics PORT");
+  EXPECT_EQ(refusal({"top", "--json"}), "ovnitrace: --json needs --batch N");
+  EXPECT_EQ(refusal({"top", "--batch", "1", "--stacks=kernel"}),
+            "ovnitrace: top shows no stacks: record them with `ovnitrace record --stacks`");
+}
+
+TEST(TopCommand, MetricsHaveAnAddressAndAPort) {
+  for (const std::string wrong : {"x", "65536", "127.0.0.1:x", "::1"})
+    EXPECT_EQ(refusal({"top", "--metrics", wrong}),
+              "ovnitrace: --metrics: '" + wrong +
+                  "' is no PORT or ADDRESS:PORT; an IPv6 address goes into brackets, and a port is "
+                  "at most 65535");
+}
+
+TEST(RecordCommand, OptionsGoAfterTheNameOfACommand) {
+  EXPECT_EQ(refusal({"--quiet", "why", "run1"}),
+            "ovnitrace: --quiet comes before `why`: options go after it, as in `ovnitrace why "
+            "--quiet …`");
+  EXPECT_EQ(refusal({"why", "run1"}, {"app"}),
+            "ovnitrace: `why` runs no program, and here is one after --: app");
+}
+
 } // namespace
 } // namespace ovnitrace

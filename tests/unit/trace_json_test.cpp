@@ -256,5 +256,72 @@ TEST(TraceJson, ThreadsHaveTheKernelsAccountAndProcessesTheMainThreadsName) {
   EXPECT_EQ(written(trace, &threads)["command_lines_left_out"], 4);
 }
 
+TEST(TraceJson, HasMarksAndFilters) {
+  TraceDescription trace = described();
+  EXPECT_FALSE(written(trace).contains("marks"));
+  EXPECT_FALSE(written(trace).contains("filters"));
+  trace.marks = {{7000, "first"}, {6000, "second"}};
+  trace.filters = {"--comm a", "--cpu 0"};
+  const nlohmann::json found = written(trace);
+  EXPECT_EQ(found["marks"], nlohmann::json::parse(R"([{"time_ns": 7000, "text": "first"},
+                                                      {"time_ns": 6000, "text": "second"}])"));
+  EXPECT_EQ(found["filters"], nlohmann::json::parse(R"(["--comm a", "--cpu 0"])"));
+}
+
+TEST(TraceJson, APeerHasItsCgroup) {
+  ThreadRegistry registry;
+  life_record record = {};
+  record.kind = LIFE_NAME;
+  record.tid = record.pid = 50;
+  record.time = 6500;
+  record.cgroup = 3;
+  std::strncpy(record.comm, "peer", sizeof record.comm);
+  registry.learn(record);
+  const CommandLines none;
+  const ThreadsSoFar threads = {registry, none};
+  EXPECT_EQ(written(described(), &threads)["peers"], nlohmann::json::parse(R"([
+    {"tid": 50, "pid": 50, "name": "peer", "since_ns": 6500, "cgroup": 3}])"));
+}
+
+TEST(TraceJson, SaysHowManyPeersAreLeftOut) {
+  ThreadRegistry registry;
+  life_record record = {};
+  record.kind = LIFE_NAME;
+  for (record.tid = 1; !registry.peers_left_out(); record.tid++)
+    registry.learn(record);
+  registry.learn(record);
+  const CommandLines none;
+  const ThreadsSoFar threads = {registry, none};
+  EXPECT_EQ(written(described(), &threads)["peers_left_out"], 2);
+}
+
+// What a process that was born in the capture ran before is the command line of its parent.
+TEST(TraceJson, CommandLinesAreInOrderOfProcessAndTime) {
+  ThreadRegistry registry;
+  life_record record = {};
+  for (const auto &[pid, birth] : {std::pair(9u, 0u), {10u, 99u}, {11u, 100u}}) {
+    record.kind = birth ? LIFE_NEW : LIFE_SNAPSHOT;
+    record.tid = record.pid = pid;
+    record.time = birth;
+    registry.learn(record);
+  }
+  TraceDescription trace;
+  trace.begin = 100;
+  for (const uint32_t pid : {11, 10, 9})
+    trace.command_lines.add(pid, 0, "old", false);
+  CommandLines executed;
+  executed.add(11, 300, "third", false);
+  executed.add(9, 200, "first", false);
+  executed.add(11, 250, "second", false);
+  const ThreadsSoFar threads = {registry, executed};
+  std::vector<std::string> lines;
+  const nlohmann::json json = written(trace, &threads);
+  for (const auto &line : json["command_lines"])
+    lines.push_back(std::to_string(line["pid"].get<uint32_t>()) + " " +
+                    line["text"].get<std::string>());
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"9 old", "9 first", "10 old", "11 second", "11 third"}));
+}
+
 } // namespace
 } // namespace ovnitrace

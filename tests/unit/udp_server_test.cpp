@@ -166,5 +166,42 @@ TEST_F(UdpServerTest, IgnoresTheRestOfATraceThatFailed) {
   EXPECT_EQ(made_, 2u);
 }
 
+TEST_F(UdpServerTest, WhatIsMissingIsGivenUpAfterASecond) {
+  plain(2, 2);
+  pass(kSecond - 1);
+  EXPECT_EQ(made_, 0u) << "the first may still come";
+  pass(1);
+  EXPECT_EQ(made_, 1u);
+  EXPECT_FALSE(server_.incomplete()) << "it has not ended";
+  server_.finish();
+  EXPECT_TRUE(server_.incomplete());
+}
+
+TEST_F(UdpServerTest, ASenderKeepsItsPlaceForAMinute) {
+  Sender first = sender(), second = sender(), third = sender();
+  first.send(1);
+  second.send(1);
+  pass(60 * kSecond - 1);
+  third.send(1);
+  EXPECT_EQ(made_, 2u);
+  now_++;
+  third.send(1);
+  EXPECT_EQ(made_, 3u);
+  EXPECT_TRUE(reported("error: it sent nothing for 60 s, and another sender needs its place: 1 "
+                       "datagrams, 0 lost"));
+}
+
+TEST_F(UdpServerTest, ReportsWhereATraceIsAndWhatCameOfIt) {
+  plain(1, 1);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_NE(told_[0].find(" sends; written to memory/127.0.0.1_"), std::string::npos) << told_[0];
+  plain(2, 2);
+  plain(2, 2); // once more
+  server_.finish();
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_EQ(told_[1].find("memory/127.0.0.1_"), 0u);
+  EXPECT_TRUE(told_[1].ends_with(" is complete: 2 datagrams, 0 lost")) << told_[1];
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -141,5 +141,34 @@ TEST_F(UdpSessionTest, WritesABlackoutForWhatIsMissing) {
   EXPECT_EQ(ftrace_record_tsc(&records[121]), 400u);
 }
 
+// Nothing is known of the time before the first record that came.
+TEST_F(UdpSessionTest, ABlackoutBeforeTheFirstRecordHasItsTime) {
+  UdpSession session("here", store_.maker());
+  session.take(datagram_of(3, 1));
+  session.flush();
+  EXPECT_EQ(session.lost(), 2u);
+  const std::vector<ftrace_record> records = file();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].code, FTrace_EVT_blackout_start);
+  EXPECT_EQ(ftrace_record_tsc(&records[0]), 3u);
+  EXPECT_EQ(records[1].code, FTrace_EVT_blackout_end);
+  EXPECT_EQ(ftrace_record_tsc(&records[1]), 3u);
+}
+
+// Parts of a chunk are sent in any order of time, and a blackout starts before it ends.
+TEST_F(UdpSessionTest, ABlackoutDoesNotEndBeforeItStarts) {
+  UdpSession session("here", store_.maker());
+  Datagram late = datagram_of(1, 1), early = datagram_of(3, 1);
+  ftrace_record_set(&late.records[0], FTrace_EVT_ipoint, 0, 500, 0);
+  ftrace_record_set(&early.records[0], FTrace_EVT_ipoint, 0, 400, 0);
+  session.take(late);
+  session.take(early);
+  session.flush();
+  const std::vector<ftrace_record> records = file();
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(ftrace_record_tsc(&records[1]), 400u);
+  EXPECT_EQ(ftrace_record_tsc(&records[2]), 500u);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a frame of a stack is taken for, what is kept of a copied stack, and names of JIT code.
+#include "emulator/base/error.h"
+#include "tests/unit/support/mapped_place.h"
+#include "tests/unit/support/temp_dir.h"
+#include "user/stacks/address_names.h"
+#include "user/stacks/mapping_events.h"
+#include "user/stacks/name_stacks.h"
+#include "user/stacks/stack_capture.h"
+#include "user/stacks/stack_collector.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+namespace ovnitrace {
+namespace {
+
+using test::at;
+
+class Frames : public testing::Test {
+protected:
+  Frames()
+      : collector([this](uint32_t place) { return slot(place); }, mappings,
+                  [this](UnfinishedStack &&stack) {
+                    given.push_back(std::move(stack));
+                    return true;
+                  }) {
+    mappings.map(7, 0, 1000, 2000, 0, {"/a", 1});
+    mappings.map(7, 0, 5000, 6000, 0, {"", 0});
+  }
+  const stack_slot *slot(uint32_t place) {
+    const auto found = slots.find(place);
+    return found == slots.end() ? nullptr : &found->second;
+  }
+  void stack(uint32_t place, const std::vector<uint64_t> &addresses) {
+    slots[place].count = addresses.size();
+    std::copy(addresses.begin(), addresses.end(), slots[place].addresses);
+  }
+  uint32_t number(uint32_t kernel, uint32_t user, uint64_t time = 100) {
+    return collector.number({time, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, kernel, user, 7)});
+  }
+  std::vector<CapturedFrame> frames(uint32_t number) {
+    const CapturedStacks all = collector.captured();
+    const CapturedStacks::Stack &stack = all.stacks.at(number - 1);
+    std::vector<CapturedFrame> list;
+    for (uint32_t n = 0; n < stack.kernel + stack.user; n++)
+      list.push_back(all.frames[all.places[stack.first + n]]);
+    return list;
+  }
+
+  std::map<uint32_t, stack_slot> slots;
+  Mappings mappings;
+  std::vector<UnfinishedStack> given;
+  StackCollector collector;
+};
+using List = std::vector<CapturedFrame>;
+
+TEST_F(Frames, CodeInNoFileIsTheProcessesAndCodeThatIsNotMappedIsUnknown) {
+  stack(1, {5100, 1100, 5201});
+  EXPECT_EQ(frames(number(0, 1)), (List{{CapturedFrame::process, 7, 5100},
+                                        {CapturedFrame::file, 0, 99},
+                                        {CapturedFrame::process, 7, 5200}}));
+  stack(2, {9000, 1100});
+  EXPECT_EQ(frames(number(0, 2)),
+            (List{{CapturedFrame::unknown, 7, 9000}, {CapturedFrame::file, 0, 99}}));
+  stack(3, {90});
+  EXPECT_EQ(frames(number(3, 0)), (List{{CapturedFrame::kernel, 0, 90}}));
+}
+
+TEST_F(Frames, AFrameWithoutCodeEndsTheWalk) {
+  stack(1, {1100, 9000, 1200 | STACK_LAST});
+  const uint32_t astray = number(0, 1);
+  EXPECT_TRUE(collector.captured().stacks[astray - 1].stuck);
+}
+
+TEST_F(Frames, ACopyIsWalkedWithAllThatTheKernelSideFound) {
+  auto copy = std::make_unique<stack_copy>();
+  copy->image = 77;
+  copy->pid = 7;
+  copy->id = STACK_COPY_FIRST;
+  copy->absent = 3;
+  copy->count = 2;
+  copy->pages = 0;
+  copy->addresses[0] = 1100;
+  copy->addresses[1] = 1200;
+  copy->state.sp = 5000;
+  collector.keep(*copy);
+  mappings.map(7, 50, 1000, 2000, 0, {"/b", 2});
+  const uint32_t one = number(0, STACK_COPY_FIRST, 120);
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].number, one);
+  EXPECT_EQ(given[0].head.image, 77u);
+  EXPECT_EQ(given[0].head.pid, 7u);
+  EXPECT_EQ(given[0].head.absent, 3u);
+  ASSERT_EQ(given[0].head.count, 2u);
+  EXPECT_EQ(given[0].head.addresses[0], 1100u);
+  EXPECT_EQ(given[0].head.addresses[1], 1200u);
+  EXPECT_EQ(given[0].head.state.sp, 5000u);
+  EXPECT_TRUE(given[0].memory.empty());
+  EXPECT_EQ(given[0].time, 120u);
+  EXPECT_EQ(given[0].epoch, 1u) << "code was replaced once before";
+}
+
+TEST_F(Frames, ACompletedCopyHasTheKernelsPartFirst) {
+  auto copy = std::make_unique<stack_copy>();
+  copy->pid = 7;
+  copy->id = STACK_COPY_FIRST;
+  collector.keep(*copy);
+  stack(3, {90, 80});
+  const uint32_t one = number(3, STACK_COPY_FIRST);
+  collector.complete(one + 1, {1100}); // nobody waits for it
+  EXPECT_EQ(frames(one), List{});
+  collector.complete(one, {1100, 1201});
+  const List whole = {{CapturedFrame::kernel, 0, 90},
+                      {CapturedFrame::kernel, 0, 79},
+                      {CapturedFrame::file, 0, 100},
+                      {CapturedFrame::file, 0, 200}};
+  EXPECT_EQ(frames(one), whole);
+  EXPECT_EQ(collector.captured().stacks[one - 1].kernel, 2u);
+  collector.complete(one, {1500}); // it is complete
+  EXPECT_EQ(frames(one), whole);
+}
+
+TEST(Mappings, AreInheritedOver64Generations) {
+  Mappings mappings;
+  mappings.map(100, 0, 1000, 2000, 0, {"/a", 1});
+  for (uint32_t n = 1; n <= 64; n++)
+    mappings.fork(100 + n, 100 + n - 1, n);
+  EXPECT_EQ(at(mappings, 163, 100, 1500), "/a+500");
+  EXPECT_EQ(at(mappings, 164, 100, 1500), "?");
+  EXPECT_TRUE(mappings.code(mappings.life(163, 100))->find(100, 1500).known);
+  EXPECT_FALSE(mappings.code(mappings.life(164, 100))->find(100, 1500).known);
+  mappings.map(163, 70, 1000, 2000, 0, {"/b", 2});
+  EXPECT_EQ(mappings.replacements(mappings.life(163, 100), 100), 1u);
+  mappings.map(164, 70, 1000, 2000, 0, {"/c", 3});
+  EXPECT_EQ(mappings.replacements(mappings.life(164, 100), 100), 1u) << "of its parent";
+}
+
+TEST(Mappings, OfARunningProcessAreRead) {
+  Mappings mappings;
+  const auto pid = uint32_t(getpid());
+  read_mappings(pid, mappings);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string found = at(mappings, pid, 0, uint64_t(&read_mappings));
+  EXPECT_EQ(found.substr(0, found.rfind('+')), self);
+}
+
+/// A map as a JIT compiler writes it, for a process that is not there.
+class JitFrames : public testing::Test {
+protected:
+  ~JitFrames() override {
+    for (const uint32_t pid : kPids)
+      unlink(path(pid).c_str());
+  }
+  static std::string path(uint32_t pid) { return fmt::format("/tmp/perf-{}.map", pid); }
+  static void write(uint32_t pid, const std::string &text) { std::ofstream(path(pid)) << text; }
+  static std::string name_at(uint32_t pid, uint64_t address) {
+    uint64_t most = UINT64_MAX;
+    return std::string(AddressNames::of_process(pid, most).find(address).name);
+  }
+  static constexpr uint32_t kPids[] = {2000000011, 2000000012}; // above all pids of Linux
+};
+
+TEST_F(JitFrames, HaveTheNamesOfTheirOwnProcess) {
+  write(kPids[0], "1000 10 one\n");
+  write(kPids[1], "1000 10 two\n");
+  CapturedStacks captured;
+  for (const uint32_t pid : {kPids[0], kPids[1], kPids[0]})
+    captured.frames.push_back({CapturedFrame::process, pid, 0x1000});
+  captured.frames.push_back({CapturedFrame::unknown, kPids[1], 0x100f});
+  captured.frames.push_back({CapturedFrame::missing, kPids[1], 0x100f});
+  captured.frames.push_back({CapturedFrame::process, kPids[1], 0x1010});
+  const NamedStacks all = name_stacks(std::move(captured), -1);
+  std::vector<std::string> names;
+  for (const NamedFrame &frame : all.frames)
+    names.push_back(frame.places.front().function);
+  EXPECT_EQ(names, (std::vector<std::string>{"one", "two", "one", "two", "", "", ""}));
+}
+
+TEST_F(JitFrames, AFunctionThatEndsBehindTheLastAddressIsLeftOut) {
+  write(kPids[0], "ffffffffffffff00 ff last\nfffffffffffff000 1000 too long\n2000 0 empty\n"
+                  "3000 8 \n\t4000\t8\ttabs\n");
+  EXPECT_EQ(name_at(kPids[0], 0xffffffffffffff00), "last");
+  EXPECT_EQ(name_at(kPids[0], 0xfffffffffffff000), "");
+  EXPECT_EQ(name_at(kPids[0], 0x2000), "");
+  EXPECT_EQ(name_at(kPids[0], 0x3000), "");
+  EXPECT_EQ(name_at(kPids[0], 0x4000), "tabs");
+}
+
+TEST_F(JitFrames, AMapOfAnotherUserIsNotRead) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  write(kPids[0], "1000 10 one\n");
+  ASSERT_EQ(name_at(kPids[0], 0x1000), "one");
+  ASSERT_EQ(chown(path(kPids[0]).c_str(), 65534, 65534), 0);
+  EXPECT_EQ(name_at(kPids[0], 0x1000), "");
+}
+
+TEST(AddressNames, TheKernelsWeakFunctionsHaveNamesAndTheLastOfTwoCounts) {
+  test::TempDir dir;
+  std::ofstream(dir / "kallsyms") << "1000 w weak\n2000 T first\n2000 t alias\n3000 W strong\n"
+                                  << "3800 b data\n4000 A absolute\n";
+  const UniqueFd file(open((dir / "kallsyms").c_str(), O_RDONLY | O_CLOEXEC));
+  const AddressNames names = AddressNames::of_kernel(file.get());
+  EXPECT_EQ(names.find(0x1001).name, "weak");
+  EXPECT_EQ(names.find(0x2000).name, "alias");
+  EXPECT_EQ(names.find(0x2fff).name, "alias");
+  EXPECT_EQ(names.find(0x3fff).name, "strong");
+  EXPECT_EQ(names.find(0x4000).name, "strong") << "data is no function";
+}
+
+TEST(StackOption, SaysWhichWordsThereAre) {
+  try {
+    parse_stacks("kernel,all");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "--stacks: 'all' is not one of kernel, user, wakeup and preempt");
+    EXPECT_EQ(error.status(), kExitUsage);
+  }
+  EXPECT_EQ(stacks_text(STACKS_PREEMPT | STACKS_WAKEUP | STACKS_USER | STACKS_KERNEL),
+            "kernel,user,wakeup,preempt");
+  EXPECT_EQ(parse_stacks("preempt,kernel"), uint32_t(STACKS_PREEMPT | STACKS_KERNEL));
+}
+
+} // namespace
+} // namespace ovnitrace
