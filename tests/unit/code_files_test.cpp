@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -107,6 +108,17 @@ TEST_F(CodeFilesTest, AreNotOpenedWithoutLimit) {
   EXPECT_FALSE(files_->find(files.back()).changed);
 }
 
+/// The path can be one in a container that we may not look into.
+TEST_F(CodeFilesTest, OfAnUnknownProcessAreTheFilesOfTheirPathsAndInodes) {
+  const CodeFile file = write("text"), other = {path_, file.inode + 1, file.device};
+  constexpr uint32_t kNobody = UINT32_MAX; // no process has this pid
+  files_.emplace();
+  files_->open({{&file, {kNobody, 0}}, {&other, {kNobody, 0}}});
+  EXPECT_EQ(text_of(files_->find(file).files.file), "text");
+  EXPECT_FALSE(files_->find(other).changed) << "it is another file";
+  EXPECT_EQ(files_->find(other).files.file, -1);
+}
+
 /// What a process sees at a path is in its root folder, whatever links say.
 TEST_F(CodeFilesTest, AreInsideTheRootOfTheirProcess) {
   const std::filesystem::path root = dir_ / "root";
@@ -152,9 +164,43 @@ TEST_F(DebugFetcherTest, OpensTheFileThatDebuginfodFindPrints) {
   EXPECT_FALSE(fetch("ab13"));
 }
 
+TEST_F(DebugFetcherTest, OpensNothingIfDebuginfodFindFails) {
+  DebugFetcher fetch([](const std::string &) { FAIL(); });
+  std::ofstream(dir_ / "debuginfod-find") << "#!/bin/sh\necho '" + (dir_ / "data") + "'\nexit 1\n";
+  EXPECT_FALSE(fetch("ab12"));
+  std::ofstream(dir_ / "debuginfod-find")
+      << "#!/bin/sh\necho '" + (dir_ / "data") + "'\necho more\n";
+  EXPECT_TRUE(fetch("ab12")) << "the path is the first line";
+}
+
+/// sudo can leave the home of another user, and the cache is there.
+TEST_F(DebugFetcherTest, HasTheHomeOfThisUserAndLimitedTime) {
+  DebugFetcher fetch([](const std::string &) { FAIL(); });
+  std::ofstream(dir_ / "debuginfod-find")
+      << "#!/bin/sh\necho \"$HOME $DEBUGINFOD_MAXTIME\" >'" + (dir_ / "said") + "'\n";
+  const std::string home = getenv("HOME") ? getenv("HOME") : "";
+  setenv("HOME", "/somewhere/else", 1);
+  unsetenv("DEBUGINFOD_MAXTIME");
+  EXPECT_FALSE(fetch("ab12"));
+  setenv("HOME", home.c_str(), 1);
+  EXPECT_EQ(test::text_of(dir_ / "said"), getpwuid(geteuid())->pw_dir + std::string(" 120\n"));
+}
+
 TEST_F(DebugFetcherTest, NeedsServers) {
   unsetenv("DEBUGINFOD_URLS");
-  EXPECT_THROW(check_debuginfod(), std::exception);
+  for (const bool empty : {false, true}) {
+    if (empty)
+      setenv("DEBUGINFOD_URLS", "", 1);
+    try {
+      check_debuginfod();
+      ADD_FAILURE() << empty;
+    } catch (const std::exception &error) {
+      EXPECT_STREQ(
+          error.what(),
+          "--debuginfod: the environment variable DEBUGINFOD_URLS names no server; set it, "
+          "and let sudo keep it: sudo --preserve-env=DEBUGINFOD_URLS ovnitrace …");
+    }
+  }
   setenv("DEBUGINFOD_URLS", "http://localhost:1", 1);
   EXPECT_NO_THROW(check_debuginfod());
 }

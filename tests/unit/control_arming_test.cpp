@@ -136,6 +136,22 @@ TEST_F(ControlArming, AnImageThatIsLoadedAnywhereIsNotFixed) {
   EXPECT_FALSE(read_image("x", text.get()));
 }
 
+// Any number of symbols may have one name, which can be as long as the file.
+TEST_F(ControlArming, AFunctionWithTooLongANameIsLeftOut) {
+  const std::string longest((1 << 14) - 1, 'a'), longer(1 << 14, 'b');
+  std::ofstream source(path("long.s"));
+  source << ".text\n";
+  for (const std::string &name : {longest, longer})
+    source << ".type " << name << ", @function\n" << name << ": nop\n";
+  source.close();
+  const std::string made = path("long.so");
+  ASSERT_EQ(std::system(("gcc -shared -nostdlib -o " + made + " " + path("long.s")).c_str()), 0);
+  const auto image = read_image(made, open_regular(made).get());
+  ASSERT_TRUE(image);
+  EXPECT_TRUE(named(image->functions, longest));
+  EXPECT_FALSE(named(image->functions, longer));
+}
+
 TEST_F(ControlArming, FindsAlarmsInTheProgram) {
   const Plan plan = make_plan({"start:timeout:1,start:enter_func:tell,stop:address:fixed+1000,"
                                "stop:address:0x401001"});

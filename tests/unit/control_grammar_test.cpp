@@ -250,6 +250,14 @@ TEST(ControlPlan, FillsTheTablesOfTheBpfPrograms) {
   EXPECT_FALSE(make_plan({"stop:int3"}).has_start());
 }
 
+TEST(ControlPlan, AStringOfPcontrolIsKeptWhole) {
+  const std::string longest(63, 'x');
+  const Plan plan = make_plan({"start:pcontrol:" + longest});
+  EXPECT_EQ(std::string(plan.alarm_table[0].text), longest);
+  EXPECT_NE(chain_error({"start:pcontrol:x" + longest}).find("a string of less than 64 bytes"),
+            std::string::npos);
+}
+
 TEST(ControlPlan, IsExplainedInWords) {
   const Plan plan = make_plan({"precond:ssc:11223344,start:address:foo:count3:tid0,"
                                "stop:icount:100:bcast,repeat:2,name:c1,waitfor:c0",

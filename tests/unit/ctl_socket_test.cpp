@@ -278,5 +278,21 @@ TEST(CtlSocket, OthersThanTheOwnerAndRootAreRefused) {
   }
 }
 
+TEST(CtlSocket, RootMayControlTheCaptureOfAnother) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "this test is not root";
+  test::TempDir dir;
+  CtlSocket socket(dir.path(), {}, 65534);
+  std::thread server([&] {
+    pollfd file = {socket.files()[0].get(), POLLIN, 0};
+    poll(&file, 1, -1);
+    socket.serve(file.fd, [](const std::string &) { return "ok\nhere\n"; });
+  });
+  std::string got;
+  EXPECT_NO_THROW(got = ask(dir.path(), "status"));
+  server.join();
+  EXPECT_EQ(got, "here\n");
+}
+
 } // namespace
 } // namespace ovnitrace::control

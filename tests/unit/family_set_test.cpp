@@ -110,5 +110,39 @@ TEST(FamilySet, IsPrintedWithTheNamesThatItTakes) {
   EXPECT_EQ(to_string(parse_families("all")), family_names());
 }
 
+TEST(FamilySet, AnErrorNamesTheFamiliesThatThereAre) {
+  try {
+    parse_families("sched,irqs");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "--filter: there is no family 'irqs'; families are sched, irq, prio, "
+                 "mutex, signal, server, user, timer, power, and all and none");
+  }
+  try {
+    families_of_program("on_exit");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "the BPF program on_exit has no family in its name: this ovnitrace "
+                               "is not built right");
+  }
+}
+
+TEST(FamilySet, AFamilyOfSeveralNumbersHasOneName) {
+  for (const uint32_t number : {1u, 9u, 10u})
+    EXPECT_TRUE(parse_families("user").has(number)) << number;
+  EXPECT_EQ(to_string(parse_families("user,irq")), "irq, user");
+  EXPECT_EQ(to_string(FamilySet(1u << 9)), "user");
+}
+
+TEST(FamilySet, TakesOtherNamesOfFamilies) {
+  const std::pair<const char *, const char *> names[] = {
+      {"task", "sched"},   {"interrupt", "irq"},  {"priority", "prio"},
+      {"futex", "mutex"},  {"signals", "signal"}, {"deadline", "server"},
+      {"timers", "timer"}, {"ipoint", "user"},    {"data", "user"}};
+  for (const auto &[other, name] : names)
+    EXPECT_EQ(parse_families(other), parse_families(name)) << other;
+}
+
 } // namespace
 } // namespace ovnitrace

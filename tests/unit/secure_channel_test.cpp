@@ -146,5 +146,33 @@ TEST(TcpChannel, GoesOnWhereTheSocketWasFull) {
   }
 }
 
+// A poll for input would sleep although the rest of the record has been read already.
+TEST(TcpChannel, KnowsOfInputThatIsNoLongerInTheSocket) {
+  for (const Key &key : {kNoKey, kKey}) {
+    Pair pair(key, key);
+    pair.handshake();
+    pair.sender->send("to the collector");
+    EXPECT_FALSE(pair.collector->has_input());
+    char first[6];
+    EXPECT_EQ(pair.collector->receive(first), 6u);
+    EXPECT_EQ(std::string(first, 6), "to the");
+    EXPECT_EQ(pair.collector->has_input(), key.has_value());
+    EXPECT_EQ(Pair::read(*pair.collector), " collector");
+    EXPECT_FALSE(pair.collector->has_input());
+  }
+}
+
+TEST(TcpChannel, WaitsForRoomIfItHasSomethingToSend) {
+  Pair pair(kKey, kKey);
+  EXPECT_EQ(pair.collector->waits_for(), POLLIN);
+  pair.handshake();
+  const std::string much(100'000, 'x');
+  for (int n = 0; n < 1000 && pair.sender->send(much); n++)
+    ;
+  EXPECT_EQ(pair.sender->waits_for(), POLLOUT);
+  EXPECT_EQ(pair.collector->waits_for(), POLLIN);
+  EXPECT_EQ(Pair(kNoKey, kNoKey).sender->waits_for(), POLLIN);
+}
+
 } // namespace
 } // namespace ovnitrace

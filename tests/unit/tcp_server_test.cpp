@@ -187,6 +187,39 @@ TEST_F(TcpServerTest, GivesEachStepItsTime) {
   EXPECT_EQ(heard(named), std::pair(0u, std::string("closed")));
 }
 
+// Its last words must reach the sender, which then closes the connection.
+TEST_F(TcpServerTest, ARefusedConnectionStaysOpenForFiveSeconds) {
+  const auto connections = [&] {
+    std::vector<pollfd> polls;
+    server_.add(polls);
+    return polls.size() - 1;
+  };
+  Sender &sender = connect();
+  say(sender, MessageType::identify, "no sender");
+  EXPECT_EQ(heard(sender).second, "it is not a sender of ovnitrace");
+  pass(5 * kSecond);
+  EXPECT_EQ(connections(), 1u);
+  pass(1);
+  EXPECT_EQ(connections(), 0u);
+}
+
+TEST_F(TcpServerTest, ASilentConnectionHasTenSecondsToIdentifyItself) {
+  Sender &sender = connect();
+  pass(10 * kSecond);
+  EXPECT_EQ(heard(sender).second, "nothing");
+  pass(1);
+  EXPECT_EQ(heard(sender).second, "it did not identify itself in time");
+}
+
+TEST_F(TcpServerTest, ATraceMustBeDescribedWithinAMinute) {
+  Sender &sender = identify("slow");
+  heard(sender);
+  pass(60 * kSecond);
+  EXPECT_EQ(heard(sender).second, "nothing");
+  pass(1);
+  EXPECT_EQ(heard(sender).second, "it did not describe its trace in time");
+}
+
 // What one of two could not know when it was accepted.
 TEST_F(TcpServerTest, RefusesASenderThatDescribesItsTraceTooLate) {
   serve("one");

@@ -275,6 +275,7 @@ TEST_F(ServedMetrics, SumUpTheIntervals) {
 TEST_F(ServedMetrics, AreNothingElse) {
   EXPECT_TRUE(ask("GET /").starts_with("HTTP/1.1 404 "));
   EXPECT_TRUE(ask("POST /metrics").starts_with("HTTP/1.1 405 "));
+  EXPECT_TRUE(ask("POST /metrics").ends_with("\r\n\r\nonly GET\n"));
   EXPECT_FALSE(ask("\x01\xff").starts_with("HTTP/1.1 2"));
   EXPECT_TRUE(ask("GET /metrics").starts_with("HTTP/1.1 200 ")) << "it still answers";
 }
