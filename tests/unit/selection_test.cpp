@@ -319,6 +319,18 @@ TEST_F(CgroupTree, ANamespaceOfItsOwnIsNotTheFirstOne) {
   EXPECT_FALSE(in_cgroup_namespace(place_ + "/none"));
 }
 
+TEST_F(CgroupTree, ASlashAtTheEndOfAPathDoesNotCount) {
+  for (const char *path : {"a", "/a", "a/", "/a/", "/a//"})
+    EXPECT_STREQ(cgroup_at(path, {}).names[0].text, "/a") << path;
+}
+
+TEST(NameGlob, AQuestionMarkIsAnyByteOfAName) {
+  const name_glob glob = make_name_glob("--comm", "a?");
+  for (const char *name : {"a\xff", "a\x01", "aa"})
+    EXPECT_TRUE(glob_fits(&glob, name, 2)) << name;
+  EXPECT_FALSE(glob_fits(&glob, "a", 1));
+}
+
 TEST_F(CgroupTree, APathIsThatOfOneCgroup) {
   make("/a/b");
   make("/a/bc");

@@ -143,6 +143,16 @@ TEST(Mappings, AreInheritedOver64Generations) {
   EXPECT_EQ(mappings.replacements(mappings.life(164, 100), 100), 1u) << "of its parent";
 }
 
+// What was missed may have been of the time just after the exec.
+TEST(Mappings, AreDoubtfulIfTheirLossEndsWhenTheProcessExecutes) {
+  Mappings mappings;
+  mappings.exec(7, 100);
+  mappings.exec(8, 101);
+  mappings.miss(100);
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(7, 100)));
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(8, 101)));
+}
+
 TEST(Mappings, OfARunningProcessAreRead) {
   Mappings mappings;
   const auto pid = uint32_t(getpid());

@@ -220,6 +220,25 @@ TEST_F(TcpServerTest, ATraceMustBeDescribedWithinAMinute) {
   EXPECT_EQ(heard(sender).second, "it did not describe its trace in time");
 }
 
+// A sender may be silent for long, and its machine may be gone.
+TEST_F(TcpServerTest, AConnectionIsKeptAlive) {
+  connect();
+  std::vector<pollfd> polls;
+  server_.add(polls);
+  ASSERT_EQ(polls.size(), 2u);
+  const auto option = [&](int level, int name) {
+    int value = -1;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(getsockopt(polls[1].fd, level, name, &value, &size), 0);
+    return value;
+  };
+  EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE) +
+                option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT),
+            120)
+      << "seconds until it is noticed";
+}
+
 // What one of two could not know when it was accepted.
 TEST_F(TcpServerTest, RefusesASenderThatDescribesItsTraceTooLate) {
   serve("one");

@@ -198,6 +198,17 @@ TEST_F(Screen, TheFilterDropsWholeCharacters) {
   EXPECT_EQ(last(), "names with: a_");
 }
 
+TEST_F(Screen, SortsByThePreviousColumnRoundAndBack) {
+  take(0, 10);
+  for (size_t times = 1; times < 20; times++) {
+    type(std::string(times, 'S').c_str());
+    type(std::string(times, 's').c_str());
+    EXPECT_TRUE(title().ends_with("sorted by run")) << times << title();
+  }
+  type("S");
+  EXPECT_FALSE(title().ends_with("sorted by run"));
+}
+
 TEST_F(Screen, SpaceFreezesAndContinues) {
   take(0, 10);
   type(" ");
