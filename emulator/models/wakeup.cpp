@@ -27,8 +27,7 @@ void born(ModelContext &ctx, uint32_t) {
 }
 
 void activate(ModelContext &ctx, const Event &event) {
-  const Transition &made = ctx.system.transition();
-  if (made.thread != event.thread || made.to != ThreadState::Warming)
+  if (ctx.system.transition().to != ThreadState::Warming)
     return;
   const uint32_t context = event.waker_context();
   const bool by_thread = context == FTRACE_WAKER_TASK;

@@ -103,6 +103,7 @@ TEST(SignalModel, IsPunctualWhenSentAndWhenTaken) {
   ASSERT_EQ(rig.threads.arrows.size(), 1u);
   EXPECT_EQ(rig.threads.arrows[0].from, 0u);
   EXPECT_EQ(rig.threads.arrows[0].to, 1u);
+  EXPECT_EQ(rig.threads.arrows[0].tag, 1010u) << "1000 + the signal: tags of wakeups are smaller";
 }
 
 TEST(SignalModel, OneFromTheKernelOrToOneselfHasNoArrow) {
@@ -182,6 +183,28 @@ TEST(CycleModel, AnEndWithoutAStartMayBeOfAnEarlierCycle) {
   rig.at(60).ftrace(FTrace_EVT_task_begin_cycle, 0).flush();
   EXPECT_EQ(rig.faults(), 0u);
   EXPECT_EQ(rig.threads.timeline(0, 460), (Timeline{{20, 2}, {30, 0}, {40, 3}, {50, 0}, {60, 4}}));
+}
+
+TEST(CycleModel, OneEndWithoutAStartIsOfAnEarlierCycleAndTwoAreNot) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EVT_task_end_cycle, 0).flush();
+  EXPECT_EQ(rig.faults(), 0u);
+  rig.at(20).ftrace(FTrace_EVT_task_end_cycle, 0).flush();
+  EXPECT_EQ(rig.last_fault(), "t0 (100) ends a cycle after cycle 1, but none has begun");
+}
+
+TEST(CycleModel, ALossForgetsTheCyclesOfItsHostOnly) {
+  ReplayRig rig(2, 2, builtin_models(), false, 2);
+  for (const uint32_t thread : {0, 1})
+    rig.at(10).ftrace(FTrace_EVT_task_begin_cycle, thread, thread);
+  rig.at(20).ftrace(FTrace_EVT_blackout_start, kNone, 0);
+  rig.at(30).ftrace(FTrace_EVT_task_begin_cycle, 0, 0);
+  rig.at(40).ftrace(FTrace_EVT_blackout_end, kNone, 0, 1);
+  EXPECT_EQ(rig.faults(), 0u);
+  rig.at(50).ftrace(FTrace_EVT_task_begin_cycle, 1, 1).flush();
+  EXPECT_EQ(rig.last_fault(), "t1 (101) starts a cycle, but cycle 1 has not ended");
+  EXPECT_EQ(rig.threads.timeline(0, 460), (Timeline{{10, 1}, {20, 0}, {30, 2}, {40, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 460), (Timeline{{10, 1}, {50, 2}}));
 }
 
 TEST(CycleModel, AThreadThatEndsHasNoCycle) {

@@ -47,5 +47,34 @@ TEST(PowerModel, StolenTimeBelongsToTheTimeBeforeTheReading) {
   EXPECT_EQ(rig.cpus.timeline(1, 502), (Timeline{{20, 250}, {30, 0}, {40, 9}, {50, 0}}));
 }
 
+/// Returns "value=label " of all values of type 500.
+std::string idle_states(std::vector<HostInfo> hosts) {
+  Catalog catalog;
+  catalog.hosts = std::move(hosts);
+  test::CollectingSink sink;
+  Replay replay(catalog, builtin_models(), {}, sink, 0);
+  std::string labels;
+  for (ChannelId id = 0; id < replay.system().channels().size(); id++)
+    if (const ChannelDef &def = replay.system().channels().def(id); def.cpu_type == 500)
+      for (const ValueLabel &label : def.values)
+        labels += std::to_string(label.value) + "=" + label.label + " ";
+  return labels;
+}
+
+TEST(PowerModel, IdleStatesHaveTheNamesOfTheFirstHostThatHasSome) {
+  EXPECT_EQ(idle_states({{.name = "a"},
+                         {.name = "b", .idle_states = {"POLL", "", "C6"}},
+                         {.name = "c", .idle_states = {"X"}}}),
+            "1=POLL 2=Idle state 1 3=C6 4=Idle state 3 5=Idle state 4 6=Idle state 5 "
+            "7=Idle state 6 8=Idle state 7 9=Idle state 8 10=Idle state 9 ");
+}
+
+TEST(PowerModel, TheFrequencyIsThatOfTheCpuOfTheSameHost) {
+  ReplayRig rig(2, 4, builtin_models(), false, 2); // CPUs 0 and 2 of the first host
+  rig.at(10).ftrace(FTrace_EXT_frequency, kNone, 1, 800'000, kNone, 3).flush();
+  rig.at(20).ftrace(FTrace_EXT_frequency, kNone, 0, 900'000, kNone, 3).flush();
+  EXPECT_EQ(rig.cpus.timeline(3, 501), (Timeline{{10, 800'000}})) << "the first has no CPU 3";
+}
+
 } // namespace
 } // namespace ovnitrace

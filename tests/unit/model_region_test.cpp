@@ -82,6 +82,38 @@ TEST(RegionModel, MarksOfAnEventAreAddedUp) {
   EXPECT_EQ(label_of(rig, 9), "") << "only a start can be of an open region";
 }
 
+TEST(RegionModel, ARegionOfAThreadIsOnNoOtherThread) {
+  ReplayRig rig(3);
+  for (const uint32_t thread : {1, 2})
+    rig.at(10 * thread)
+        .ftrace(FTrace_EXT_region, thread, 0, (kStart + thread) | FTRACE_REGION_THREAD);
+  rig.at(30).ftrace(FTrace_EXT_snapshot, 0, 0, 2);
+  rig.at(40).ftrace(FTrace_EXT_region, 1, 0, kStop | FTRACE_REGION_THREAD).at(50).dispatch(2);
+  rig.flush();
+  EXPECT_EQ(rig.threads.timeline(0, 480), (Timeline{}));
+  EXPECT_EQ(rig.threads.timeline(1, 480), (Timeline{{10, 2}, {40, 0}}));
+  EXPECT_EQ(rig.threads.timeline(2, 480), (Timeline{{20, 3}}));
+}
+
+TEST(RegionModel, AThreadThatIsDispatchedIsInTheRegionOfItsProcess) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EXT_region, 0, 0, kStart).at(20).dispatch(1, 1);
+  rig.at(30).sleep(1, 1).flush();
+  EXPECT_EQ(rig.threads.timeline(1, 480), (Timeline{{20, 1}}));
+  EXPECT_EQ(rig.cpus.timeline(1, 480), (Timeline{{20, 1}, {30, 0}})) << "while it runs";
+}
+
+TEST(RegionModel, AnEventIsOnTheCpuOnWhichItsThreadRuns) {
+  ReplayRig rig;
+  rig.at(1).dispatch(1, 1).at(10).ftrace(FTrace_EXT_region, 1, 1, kStart + 15).flush();
+  ASSERT_EQ(rig.cpus.timeline(1, 481).size(), 2u);
+  EXPECT_EQ(label_of(rig, rig.cpus.timeline(1, 481)[0].second), "Start");
+  EXPECT_EQ(rig.cpus.timeline(0, 481), Timeline());
+  EXPECT_EQ(rig.cpus.timeline(1, 480), (Timeline{{10, 16}})) << "the last chain";
+  rig.at(20).sleep(1, 1).at(30).ftrace(FTrace_EXT_region, 1, 1, kStop).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 481).size(), 2u) << "then nobody runs there";
+}
+
 TEST(RegionModel, AThreadIdIsNoStartAndNoStop) {
   constexpr uint32_t kThreadId = CONTROL_THREADID << FTRACE_REGION_EVENT_SHIFT | 1;
   ReplayRig rig;

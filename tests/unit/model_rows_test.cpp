@@ -95,6 +95,23 @@ TEST_F(ModelRows, OfThreadsThatEnd) {
   expect_thread(4, {{1, 1}, {5, 3}});
 }
 
+TEST_F(ModelRows, OfThreadsThatEndWithoutBeingSeenOnACpu) {
+  rig.at(1).dispatch(1, 1).at(5).sleep(1, 1, 102u | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT);
+  rig.at(9).end(1, 1).flush();
+  expect_thread(200, {{5, FTRACE_OFFCPU_DISK + 1}, {9, 0}});
+  expect_thread(201, {{5, 102}, {9, 0}});
+}
+
+TEST_F(ModelRows, OfThreadsThatGotTheirCpuDuringALoss) {
+  rig.at(1).ftrace(FTrace_EVT_blackout_start, kNone, 1).at(5).dispatch(1, 1, 121);
+  rig.at(9).ftrace(FTrace_EVT_blackout_end, kNone, 1, 3).at(12);
+  rig.ftrace(FTrace_EXT_state, 1, 1,
+             uint32_t(ThreadState::Running) | 1 << FTRACE_SNAPSHOT_CPU_SHIFT);
+  rig.flush();
+  EXPECT_EQ(rig.state(1), ThreadState::Running);
+  expect_thread(202, {});
+}
+
 TEST_F(ModelRows, OfSystemCalls) {
   rig.at(1).dispatch(1).at(5).blocked(1, FTRACE_CALL_NATIVE + 2).at(9).activate(1).flush();
   expect_thread(203, {{5, 3}, {9, 0}});
@@ -123,6 +140,28 @@ TEST_F(ModelRows, OfUserEventsAndSections) {
   expect_thread(320, {{5, 3}});
   expect_thread(316, {{9, 4}, {20, 0}});
   expect_thread(315, {{29, 9}, {30, 0}});
+}
+
+TEST_F(ModelRows, OfParametersThatBecome0Again) {
+  rig.at(1).dispatch(1, 1).at(5).user(3, 1, 7, 9).at(9).user(3, 1, 7).at(12).user(4, 1, 7);
+  expect_thread(323, {{5, 9}, {9, 0}});
+  expect_thread(324, {});
+}
+
+TEST_F(ModelRows, OfWakersUntilTheThreadRunsOrStopsToWait) {
+  constexpr uint32_t kInTask = 102u | FTRACE_WAKER_TASK << FTRACE_REASON_SHIFT;
+  uint64_t time = 0;
+  Timeline wakers, contexts;
+  for (const uint32_t end : {FTrace_EVT_task_dispatch, FTrace_EVT_task_sleep,
+                             FTrace_EVT_task_epilogue, FTrace_EVT_task_end}) {
+    rig.at(time + 1).sleep(1, 1).at(time + 5).activate(1, 1, kInTask, 2);
+    rig.at(time + 9).ftrace(end, 1, 1);
+    wakers.insert(wakers.end(), {{time + 5, 102}, {time + 9, 0}});
+    contexts.insert(contexts.end(), {{time + 5, FTRACE_WAKER_TASK + 1}, {time + 9, 0}});
+    time += 10;
+  }
+  expect_thread(220, wakers);
+  expect_thread(221, contexts);
 }
 
 TEST_F(ModelRows, OfInterruptsThatAreCounted) {

@@ -71,6 +71,13 @@ TEST(MutexModel, ReportsHowAWaitEnds) {
   EXPECT_EQ(rig.threads.timeline(0, 430), (Timeline{{10, 65}, {20, 0}, {30, 65}, {40, 0}}));
 }
 
+TEST(MutexModel, ALockIsOfTheMutexThatItNames) {
+  ReplayRig rig;
+  rig.at(10).ftrace(FTrace_EVT_mutex_wait, 0, 0, 100);
+  rig.at(20).ftrace(FTrace_EVT_mutex_lock, 0, 0, 64).flush();
+  EXPECT_EQ(rig.threads.timeline(0, 432), (Timeline{{19, 65}, {20, 0}}));
+}
+
 TEST(MutexModel, EveryMutexLockOfSharkLocksTheMutexOfItsNumber) {
   ReplayRig rig;
   for (uint32_t mutex = 0; mutex < 9; mutex++)
