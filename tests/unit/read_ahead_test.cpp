@@ -2,6 +2,7 @@
 // Reading by a thread of its own: emulator/input/read_ahead.
 #include "emulator/base/error.h"
 #include "emulator/input/read_ahead.h"
+#include "emulator/input/read_watcher.h"
 #include "tests/unit/support/collecting_sink.h"
 
 #include <gtest/gtest.h>
@@ -139,6 +140,37 @@ TEST_P(ReadAheadTest, RethrowsErrorsOfTheSource) {
     }
     EXPECT_EQ(read, at) << "all before it";
     EXPECT_EQ(sink.reported.size(), 1u) << "and what was reported";
+  }
+}
+
+/// Adds up what is reported to it.
+class Watcher final : public ReadWatcher {
+public:
+  Watcher() { current = this; }
+  ~Watcher() override { current = nullptr; }
+  void reads(const Catalog &, uint64_t time, uint64_t events) override {
+    EXPECT_EQ(time + 1, sum += events) << "the time of the last one";
+  }
+  void walks(double) override { ADD_FAILURE(); }
+  void ends() override { ended++; }
+  uint64_t sum = 0, ended = 0;
+};
+
+TEST_P(ReadAheadTest, TellsHowFarItIs) {
+  for (const uint64_t count : {0, 1, 5000}) {
+    Watcher watcher;
+    Numbers source(count, sink_);
+    {
+      ReadAhead reader(source);
+      uint64_t read = 0;
+      for (auto events = reader.next(); !events.empty(); events = reader.next()) {
+        EXPECT_LE(watcher.sum, read) << "only what was used";
+        read += events.size();
+      }
+      EXPECT_EQ(watcher.ended, 0u);
+    }
+    EXPECT_EQ(watcher.ended, 1u);
+    EXPECT_GT(watcher.sum + 1024, count) << "all but the last batch";
   }
 }
 

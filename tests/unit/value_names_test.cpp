@@ -51,6 +51,41 @@ TEST(ValueNames, OfSignalsAreThoseOfTheCLibrary) {
   EXPECT_EQ(std::size(kSignalNames), 31u);
 }
 
+/// Users read these in Paraver and in reports.
+TEST(ValueNames, LabelsSayWhatTheValuesMean) {
+  const auto label = [](ValueNames names, std::string_view name) {
+    for (const ValueName &one : names)
+      if (one.name == name)
+        return std::string(one.label);
+    return std::string();
+  };
+  EXPECT_EQ(label(kReasonNames, "sleep"), "Sleeping");
+  EXPECT_EQ(label(kReasonNames, "disk"), "Uninterruptible sleep (disk)");
+  EXPECT_EQ(label(kReasonNames, "stopped"), "Stopped by a signal");
+  EXPECT_EQ(label(kReasonNames, "traced"), "Stopped by a debugger");
+  EXPECT_EQ(label(kReasonNames, "parked"), "Parked");
+  EXPECT_EQ(label(kReasonNames, "throttled"), "Throttled: no CPU quota is left");
+  EXPECT_EQ(label(kReasonNames, "refilled"), "Was throttled: it has quota or budget again");
+  EXPECT_EQ(label(kReasonNames, "exhausted"), "Until its next period: its budget was used up");
+  EXPECT_EQ(label(kReasonNames, "next_period"), "Until its next period: it has yielded");
+  EXPECT_EQ(label(kReasonNames, "frozen"), "Frozen (cgroup freezer)");
+  EXPECT_EQ(label(kReasonNames, "waited"), "Waited for a CPU before the trace; why is not known");
+  EXPECT_EQ(label(kWakerContextNames, "softirq"), "Soft interrupt");
+  EXPECT_EQ(label(kWakerContextNames, "hardirq"), "Hard interrupt");
+  EXPECT_EQ(label(kRegionTypeNames, "begin"), "No alarm: it starts by itself");
+  EXPECT_EQ(label(kRegionTypeNames, "program"), "The program");
+  EXPECT_EQ(label(kRegionTypeNames, "exec"), "Another program");
+  EXPECT_EQ(label(kPolicyNames, "rr"), "Round robin");
+  EXPECT_EQ(label(kPolicyNames, "ext"), "Extensible");
+  EXPECT_EQ(label(kTimerNames, "itimer"), "Interval timer");
+  EXPECT_EQ(label(kTimerNames, "posix"), "POSIX timer");
+  EXPECT_EQ(label(kSoftirqNames, "NET_TX"), "Soft: network send");
+  EXPECT_EQ(label(kSoftirqNames, "BLOCK"), "Soft: block");
+  EXPECT_EQ(label(kSoftirqNames, "IRQ_POLL"), "Soft: IRQ poll");
+  EXPECT_EQ(label(kSoftirqNames, "TASKLET"), "Soft: tasklets");
+  EXPECT_EQ(label(kSoftirqNames, "HRTIMER"), "Soft: hrtimer");
+}
+
 /// Programs read these words in the output of `ovnitrace dump`.
 TEST(ValueNames, StayAsTheyAre) {
   const auto words = [](ValueNames names) {
