@@ -130,6 +130,30 @@ TEST_F(DumpLines, SayPrioritiesAsUsersGiveThem) {
   EXPECT_EQ(details(139), "priority=0 nice=19 {\"priority\":139,\"nice\":19}");
 }
 
+TEST_F(DumpLines, ANameHasSixtyFourBytesAtMostAndIsOneWord) {
+  catalog.threads[1].name = "a b\n" + std::string(70, 'x');
+  const std::string line = text(event(FTrace_EVT_task_end)),
+                    object = json(event(FTrace_EVT_task_end));
+  EXPECT_NE(line.find(" a_b"), std::string::npos) << line;
+  EXPECT_NE(line.find(std::string(60, 'x') + "(22)\n"), std::string::npos) << line;
+  EXPECT_EQ(line.find(std::string(61, 'x')), std::string::npos) << line;
+  EXPECT_NE(object.find("\"name\":\"a b"), std::string::npos) << object;
+  EXPECT_NE(object.find(std::string(60, 'x') + "\",\"details\""), std::string::npos) << object;
+}
+
+TEST_F(DumpLines, ABackslashInANameIsEscapedInJsonOnly) {
+  catalog.threads[1].name = "a\\\"b";
+  EXPECT_NE(text(event(FTrace_EVT_task_end)).find(" a\\\"b(22)\n"), std::string::npos);
+  EXPECT_NE(json(event(FTrace_EVT_task_end)).find("\"name\":\"a\\\\\\\"b\""), std::string::npos)
+      << json(event(FTrace_EVT_task_end));
+}
+
+TEST_F(DumpLines, AStrangersEventIsNoQuote) {
+  Event strange = event(mcv('"', '\\', 'x'));
+  EXPECT_NE(json(strange).find("\"event\":\"??x\","), std::string::npos) << json(strange);
+  EXPECT_NE(text(strange).find("  \"\\x  "), std::string::npos) << text(strange);
+}
+
 TEST_F(DumpLines, ASignalWithoutASenderIsOfTheKernel) {
   Event signal = event(FTrace_EVT_signal);
   EXPECT_NE(text(signal).find("=kernel(0)"), std::string::npos) << text(signal);

@@ -129,6 +129,14 @@ TEST_F(SummaryTexts, InterruptsOfAllCpusAreOneLineAndTheRestIsSummedUp) {
       "2 others                   9  30.00 us  6.000 us  0.025000000\n");
 }
 
+TEST_F(SummaryTexts, InterruptsOfAWholeMachineAreThoseOfAllCpus) {
+  catalog.hosts[0].all_threads = true;
+  summary.cpus[0].interrupt[9] = {.count = 1, .time = kUs, .max = kUs, .max_at = 126 * kMs};
+  EXPECT_EQ(families().find("\nInterrupts on all CPUs, without the time of those that interrupted "
+                            "them:\n"),
+            0u);
+}
+
 TEST_F(SummaryTexts, SectionsHavePercentilesAndTheRestToo) {
   for (uint32_t n = 1; n <= 3; n++) {
     summary.sections[n] = {.count = n, .time = n * kMs, .max = kMs, .max_at = (110 + n) * kMs};

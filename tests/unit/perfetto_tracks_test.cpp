@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace export --to perfetto`: what is no matter of the scheduler, and what is not known.
+#include "emulator/base/error.h"
 #include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/perfetto_rig.h"
 
@@ -264,6 +265,31 @@ TEST_F(PerfettoTracks, TheCriticalPathIsATrackOfThreadsAndCauses) {
       (Texts{"100-200 Critical path: a (11): running", "200-300 Critical path: b (22): running",
              "300-400 Critical path: a (11): waiting for a CPU (holder=b (22))",
              "400-500 Critical path: a (11): running"}));
+}
+
+TEST_F(PerfettoTracks, AreOfOneHostWithCpusThatPerfettoKnows) {
+  test::TempDir other;
+  test::TraceBuilder second(other.path());
+  second.cpu(0).at(100).start().at(200).stop();
+  second.write();
+  trace.cpu(1023).at(100).start().at(200).stop();
+  trace.write();
+  try {
+    exported_from(*open_trace({{dir.path()}, {other.path()}}, sink));
+    ADD_FAILURE() << "not refused";
+  } catch (const UsageError &error) {
+    EXPECT_STREQ(error.what(), "the trace has 2 hosts, but a Perfetto file has the threads and "
+                               "CPUs of one: export each host by itself");
+  }
+  EXPECT_NO_THROW(exported());
+  trace.cpu(1024).at(100).start().at(200).stop();
+  try {
+    exported();
+    ADD_FAILURE() << "not refused";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "the trace has a CPU 1024: Perfetto opens none with a number above 1023");
+  }
 }
 
 } // namespace

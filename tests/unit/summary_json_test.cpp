@@ -42,7 +42,8 @@ protected:
   /// Returns a member of each element of a list.
   std::string each(const char *list, const char *key) {
     std::string all;
-    for (const auto &element : json()[list])
+    const auto elements = json()[list];
+    for (const auto &element : elements)
       all += (all.empty() ? "" : " ") + element[key].dump();
     return all;
   }
@@ -56,7 +57,8 @@ protected:
 
 TEST_F(SummaryJson, HasItsMembersInThisOrder) {
   std::string keys;
-  for (const auto &[key, value] : json().items())
+  const auto all = json();
+  for (const auto &[key, value] : all.items())
     keys += key + " ";
   EXPECT_EQ(keys,
             "schema trace host kernel machine command answer tracer ended begin_ns begin_wall_ns "
@@ -164,7 +166,7 @@ TEST_F(SummaryJson, HasEachNumberOfAThread) {
       R"("found_waiting_ns":8,"deadlines":{"budgets":17,"budgets_used_up":18,)"
       R"("missed":{"count":4,"time_ns":80,"max_ns":52,"max_at_ns":1800}},)"
       R"("idle_while_waiting":{"known_ns":29,"in_flight_ns":1,"scheduler_ns":2,"affinity_ns":3}})");
-  EXPECT_EQ(each("threads", "node"), "0 0 1");
+  EXPECT_EQ(each("threads", "node"), "0 1 0") << "the longest running first";
 }
 
 TEST_F(SummaryJson, HasEachNumberOfACpu) {
@@ -209,7 +211,7 @@ TEST_F(SummaryJson, HasProcessesNamesAndCgroups) {
                 R"(,{"pid":11,"node":1,"name":"far","threads":1,"time_ns":{"running":100,)" +
                 states + "]");
   EXPECT_EQ(each("names", "name"), R"("app" "worker" "far")");
-  EXPECT_EQ(each("names", "pid"), "null null null");
+  EXPECT_FALSE(json()["names"][0].contains("pid"));
   EXPECT_NE(text("cgroups").find(R"({"name":"/x","threads":1,"time_ns":{"running":200,)"),
             std::string::npos)
       << text("cgroups");
@@ -242,7 +244,8 @@ TEST_F(SummaryJson, ASectionHasItsTimesAndPercentiles) {
     summary.section_lengths[5].add(ns);
   EXPECT_EQ(text("sections"),
             R"([{"section":5,"count":100,"time_ns":5050,"max_ns":100,"max_at_ns":2000,)"
-            R"("p50_ns":50,"p90_ns":90,"p99_ns":99}])");
+            R"("p50_ns":50,"p90_ns":91,"p99_ns":99}])")
+      << "above 64 ns, exact to 2 ns";
 }
 
 TEST_F(SummaryJson, ARegionIsOpenUntilTheEndIfNothingStopsIt) {

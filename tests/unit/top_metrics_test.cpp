@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What `ovnitrace top --metrics` counts, and how it serves it.
 #include "emulator/base/error.h"
+#include "emulator/top/top_table.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -70,6 +71,23 @@ TEST_F(TopMetrics, TimesSumAllThreadsOfAProcess) {
   EXPECT_EQ(after(text, "ovnitrace_cpu_busy_seconds_total{"), Lines{R"(cpu="3"} 0.010000000)"});
   EXPECT_EQ(after(text, "ovnitrace_observed_seconds_total"), Lines{" 0.010000000"});
   EXPECT_EQ(after(text, "ovnitrace_lost_events_total"), Lines{" 0"});
+}
+
+TEST_F(TopMetrics, EachProcessHasItsOwnNumbers) {
+  metrics_.add(part(0, 10 * kMs));
+  const std::string text = metrics_.text();
+  EXPECT_EQ(after(text, "ovnitrace_wakeups_total"),
+            (Lines{R"({process="app",group=""} 2)", R"({process="hog",group=""} 0)"}));
+  EXPECT_EQ(
+      after(text, R"(ovnitrace_switches_total{process="hog",group="",reason=)"),
+      (Lines{R"("preempted"} 1)", R"("yielded"} 0)", R"("throttled"} 0)", R"("voluntary"} 1)"}));
+  EXPECT_EQ(after(text, "ovnitrace_migrations_total"),
+            (Lines{R"({process="app",group=""} 0)", R"({process="hog",group=""} 0)"}));
+  const std::vector<std::string> events = after(text, "ovnitrace_events_total");
+  ASSERT_EQ(events.size(), 1u);
+  metrics_.add(part(0, 10 * kMs));
+  EXPECT_EQ(std::stoul(after(metrics_.text(), "ovnitrace_events_total").at(0)),
+            2 * std::stoul(events[0]));
 }
 
 TEST_F(TopMetrics, ThrottledTimeIsNotPreempted) {
@@ -153,6 +171,12 @@ TEST_F(TopMetrics, IdleTimeHasItsCause) {
                   R"(ovnitrace_idle_while_waiting_seconds_total{process="app",group="",cause=)"),
             (Lines{R"("in_flight"} 0.000000000)", R"("scheduler"} 0.002000000)",
                    R"("affinity"} 0.000000000)"}));
+  EXPECT_EQ(after(metrics_.text(), "# HELP ovnitrace_idle_while_waiting_seconds_total"),
+            Lines{" Time in which threads waited for a CPU while a CPU was idle."});
+  TopPart interval = read_top_part(dir.path(), 0, 4 * kMs, sink_);
+  EXPECT_EQ(top_table(interval, {.columns = 100}).head.at(1),
+            "waited 2.000 ms for a CPU, 2.000 ms of it while a CPU was idle that the thread may "
+            "use");
 }
 
 TEST_F(TopMetrics, LatenciesAreCountedUpToEachBound) {

@@ -124,6 +124,8 @@ protected:
 TEST_F(TopOfOneCpu, TimeWithoutQuotaIsNotPreemption) {
   const TopTable top = table({.columns = 109});
   EXPECT_EQ(top.head.at(0), "2 threads   1 CPU 70 % busy   300 switches/s   events lost: 0");
+  EXPECT_EQ(top.head.at(1), "waited 10.00 ms for a CPU; whether a CPU was idle meanwhile is not "
+                            "known");
   EXPECT_EQ(top.head.back(),
             "THREAD    RUN %  PREEMPT  WOKEN  BLOCK  THROTTLE  SW/s       p99       MAX");
   EXPECT_EQ(top.lines,
