@@ -70,7 +70,7 @@ void woken(ModelContext &ctx, const Event &event) {
 /// Shows that a throttled thread waits for a CPU from now on. Another thread was waiting before.
 void refilled(ModelContext &ctx, const Event &event) {
   const int64_t shown = ctx.value(kReason, event.thread);
-  if (ftrace_offcpu_is_throttled(uint32_t(shown - 1)))
+  if (shown > 0 && ftrace_offcpu_is_throttled(uint32_t(shown - 1)))
     ctx.set(kReason, event.thread, FTRACE_OFFCPU_REFILLED + 1);
 }
 
