@@ -107,8 +107,8 @@ TEST(ChunkFaults, HaveThePlaceOfTheirRecord) {
                    "one@112: an id for context 0, which is not a thread: left out",
                    "one@128: cycles_per_msec is 0: left out",
                    "one@144: chunk 4 is in the place of chunk 1",
-                   "one@160: events of the unknown family 0x1f are skipped: a newer ovnitrace may "
-                   "know them"}));
+                   ("one@160: events of the unknown family 0x1f are skipped: a newer ovnitrace may "
+                    "know them")}));
 }
 
 } // namespace

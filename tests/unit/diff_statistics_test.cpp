@@ -141,10 +141,10 @@ TEST(DiffStatistics, FortyValuesAreTestedExactlyAndMoreByTheNormalDistribution) 
 TEST(DiffStatistics, TheNormalDistributionIsCorrectedForContinuityAndTies) {
   EXPECT_NEAR(RankTest(21, 20).compare(row(21, 0), row(20, 6.5)).p, 0.006419021853513674, 1e-12);
   Values a, b;
-  for (int n = 0; n < 24; n++)
-    a.push_back(n / 3);
-  for (int n = 0; n < 20; n++)
-    b.push_back(n / 4 + 3);
+  for (int value = 0; value < 8; value++)
+    a.insert(a.end(), 3, value);
+  for (int value = 3; value < 8; value++)
+    b.insert(b.end(), 4, value);
   EXPECT_NEAR(RankTest(24, 20).compare(a, b).p, 0.0330413125871345, 1e-12);
   EXPECT_EQ(RankTest(21, 21).compare(row(21, 0), row(21, 0)).p, 1) << "nothing is more alike";
 }

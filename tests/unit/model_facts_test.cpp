@@ -96,9 +96,9 @@ TEST(KernelModel, AReasonThatIsAlsoAStateHasItsColour) {
                                                 {FTRACE_OFFCPU_IDLE, palette::kGone}};
   const std::vector<ValueColor> given = kernel_model().channels[0].colors;
   for (const auto &[reason, colour] : colours) {
-    const auto at = std::find_if(given.begin(), given.end(), [&](const ValueColor &value) {
-      return value.value == int64_t(reason) + 1;
-    });
+    const auto at = std::find_if(
+        given.begin(), given.end(),
+        [shown = int64_t(reason) + 1](const ValueColor &value) { return value.value == shown; });
     ASSERT_NE(at, given.end()) << reason;
     EXPECT_TRUE(at->color == colour) << reason;
   }

@@ -201,8 +201,8 @@ TEST_F(Screen, TheFilterDropsWholeCharacters) {
 TEST_F(Screen, SortsByThePreviousColumnRoundAndBack) {
   take(0, 10);
   for (size_t times = 1; times < 20; times++) {
-    type(std::string(times, 'S').c_str());
-    type(std::string(times, 's').c_str());
+    type(std::string(times, 'S'));
+    type(std::string(times, 's'));
     EXPECT_TRUE(title().ends_with("sorted by run")) << times << title();
   }
   type("S");
