@@ -56,9 +56,18 @@ std::string command_of(const CLI::App &app) {
   return name;
 }
 
-/// Returns whether a word is probably a misspelling of a known one.
-bool is_like(std::string_view word, std::string_view known) {
-  return edit_distance(word, known) <= std::clamp<size_t>(known.size() / 3, 1, 2);
+/// Returns which of the known words another is probably a misspelling of: the nearest. Empty: none.
+std::string nearest(std::string_view word, const std::vector<std::string> &known) {
+  std::string found;
+  size_t least = SIZE_MAX;
+  for (const std::string &one : known) {
+    const size_t distance = edit_distance(word, one);
+    if (distance <= std::clamp<size_t>(one.size() / 3, 1, 2) && distance < least) {
+      found = one;
+      least = distance;
+    }
+  }
+  return found;
 }
 
 /// Returns the option that an unknown one probably means: it starts the same, as other tools
@@ -70,17 +79,11 @@ std::string meant_by(const std::string &argument, const CLI::App &command) {
   for (const CLI::Option *option : command.get_options())
     if (option->get_name().starts_with(name))
       return option->get_name();
-  std::string nearest;
-  size_t least = SIZE_MAX;
-  for (const CLI::Option *option : command.get_options()) {
-    const std::string known = option->get_name();
-    const size_t distance = edit_distance(name, known);
-    if (known.starts_with("--") && is_like(name, known) && distance < least) {
-      nearest = known;
-      least = distance;
-    }
-  }
-  return nearest;
+  std::vector<std::string> known;
+  for (const CLI::Option *option : command.get_options())
+    if (option->get_name().starts_with("--"))
+      known.push_back(option->get_name());
+  return nearest(name, known);
 }
 
 /// Returns a hint about a word in the place of a subcommand; empty if it is like none.
@@ -89,10 +92,11 @@ std::string command_hint(const std::string &word, const CLI::App &app) {
   if (app.get_name() == "ovnitrace-emu" &&
       std::find(std::begin(kCapturing), std::end(kCapturing), word) != std::end(kCapturing))
     return fmt::format("; {} is a command of ovnitrace; ovnitrace-emu only reads traces", word);
+  std::vector<std::string> known;
   for (const CLI::App *command : all_commands(app))
-    if (is_like(word, command->get_name()))
-      return fmt::format("; did you mean `{}`?", command->get_name());
-  return "";
+    known.push_back(command->get_name());
+  const std::string meant = nearest(word, known);
+  return meant.empty() ? "" : fmt::format("; did you mean `{}`?", meant);
 }
 
 /// Returns the arguments that nothing takes. If there are options among them, returns only those:

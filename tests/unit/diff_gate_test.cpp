@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace diff --gate`: its grammar, what it measures, and when it fails.
 #include "emulator/base/error.h"
-#include "emulator/cli/commands.h"
-#include "emulator/cli/run.h"
 #include "tests/unit/support/diff_rig.h"
+#include "tests/unit/support/run_command.h"
+
+#include <utility>
 
 namespace ovnitrace {
 namespace {
@@ -124,18 +125,11 @@ protected:
     b = trace(app(1500));
   }
   int run(std::vector<std::string> arguments, const std::vector<std::string> &after = {}) {
-    arguments.insert(arguments.begin(), {"ovnitrace", "diff"});
-    std::vector<char *> argv;
-    for (std::string &argument : arguments)
-      argv.push_back(argument.data());
-    const RootApp app("", "ovnitrace");
-    add_diff(app, after);
-    testing::internal::CaptureStderr();
-    testing::internal::CaptureStdout();
-    const int status = run_cli(app, int(argv.size()), argv.data());
-    out = testing::internal::GetCapturedStdout();
-    err = testing::internal::GetCapturedStderr();
-    return status;
+    arguments.insert(arguments.begin(), "diff");
+    const test::Said said = test::run(std::move(arguments), after);
+    out = said.out;
+    err = said.err;
+    return said.status;
   }
   std::string a, b, out, err;
 };
