@@ -210,6 +210,8 @@ def test_switched(switched, draw, tests, pool, report):
 
 def test_alone(mutants, draw, tests, pool, report):
     """Tests mutants with a build for each. Draws others for those that do not compile."""
+    if not mutants:
+        return
     commands = Commands('.')
     places = queue.Queue()
     for number in range(WORKERS):

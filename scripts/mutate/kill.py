@@ -52,6 +52,10 @@ class Step:
         self.command, self.seconds = command, seconds
 
 
+def googletest(program, chosen):
+    return [program, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + chosen]
+
+
 class Result:
     def __init__(self, verdict, test='', flaky=0):
         self.verdict, self.test, self.flaky = verdict, test, flaky
@@ -136,7 +140,7 @@ class Tests:
         if makes_page(path):
             modules = ['node', '--test', '--test-reporter=tap'] + [os.path.relpath(t, self.tree)
                                                                    for t in self.page]
-            browser = Step([BROWSER, '--gtest_fail_fast', '--gtest_color=no'], 30)
+            browser = Step(googletest(BROWSER, '*'), 30)
             return [Step(modules, 5), browser] if path.endswith('.js') else [browser]
         if path.endswith('.sh'):
             tests = sorted(glob.glob(os.path.join(self.tree, 'tests/scripts/*_test.sh')))
@@ -153,8 +157,7 @@ class Tests:
     @staticmethod
     def captures(room):
         chosen = ([CAPTURES[room]] if room in CAPTURES else []) + [ALL_CAPTURES]
-        return [Step([E2E, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + c], 60)
-                for c in chosen]
+        return [Step(googletest(E2E, c), 60) for c in chosen]
 
     def unit_steps(self, path, room):
         stem = re.sub(r'\.\w+$', '', path).removeprefix('include/')
@@ -172,8 +175,7 @@ class Tests:
             chosen.append((names + '-' + ':'.join(slow), ms))
         chosen += [('-' + ':'.join(slow), sum(self.ms[t] for t in fast)),
                    (':'.join(slow), sum(self.ms[t] for t in slow))]
-        return [Step([UNIT, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + c], ms / 1000)
-                for c, ms in chosen]
+        return [Step(googletest(UNIT, c), ms / 1000) for c, ms in chosen]
 
 
 def with_filter(command, change):

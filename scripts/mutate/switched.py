@@ -11,7 +11,7 @@ import tempfile
 
 from mutate import switches
 from mutate.build import E2E, UNIT
-from mutate.kill import Place, Step, run
+from mutate.kill import Place, Step, googletest, run
 
 TRIES = 8  # builds, each without the mutants that the one before refused
 FIRST_MS = 1000  # tests that run first, as one process
@@ -116,21 +116,17 @@ class SwitchedTree:
         tests = sorted(self.reached[UNIT, number], key=lambda t: ms[t])
         sums = itertools.accumulate(ms[t] for t in tests)
         quick = [t for t, sum_ms in zip(tests, sums) if sum_ms <= FIRST_MS]
-        return [Step(with_tests(UNIT, chosen), sum(ms[t] for t in chosen) / 1000)
+        return [Step(googletest(UNIT, ':'.join(chosen)), sum(ms[t] for t in chosen) / 1000)
                 for chosen in (quick, tests[len(quick):]) if chosen]
 
     def captures(self, number):
         """Returns the run of the captures that reach a mutant, if any does."""
         tests = self.reached[E2E, number]
-        return [Step(with_tests(E2E, tests), 60)] if tests else []
+        return [Step(googletest(E2E, ':'.join(tests)), 60)] if tests else []
 
 
 def remove(path):
     shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.remove(path)
-
-
-def with_tests(program, tests):
-    return [program, '--gtest_fail_fast', '--gtest_color=no', '--gtest_filter=' + ':'.join(tests)]
 
 
 def listed(folder, program, chosen):
