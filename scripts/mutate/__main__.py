@@ -11,7 +11,7 @@ import time
 
 from mutate import syntax, tokens
 from mutate.build import E2E, UNIT, Commands, Workplace
-from mutate.kill import Place, Tests, find
+from mutate.kill import Place, Tests, find, user_captures
 from mutate.switched import SwitchedTree, listed
 from mutate.switches import CPP_ENDINGS, CPP_TREES, cpp_flags
 
@@ -195,14 +195,12 @@ def test_switched(switched, draw, tests, pool, report):
     left, captures = [], {}
     for number, result in zip(switched.mutants, pool.map(
             find_by(lambda n: switched.unit_steps(n, tests.ms)), switched.mutants)):
-        path = switched.mutants[number].path
-        chosen = tests.captures_of(room_of(path)) if path.startswith('user/') else []
-        if result.verdict != 'survived' or not chosen:
+        filters = user_captures(room_of(switched.mutants[number].path))
+        if result.verdict != 'survived' or not filters:
             add(number, result)
             continue
         left.append(number)
-        for step in chosen:
-            captures.update(dict.fromkeys(listed(switched.folder, E2E, step.command[-1].split('=')[1])))
+        captures.update(dict.fromkeys(listed(switched.folder, E2E, ':'.join(filters))))
     switched.find_reached(E2E, list(captures))
     for number, result in zip(left, pool.map(find_by(switched.captures), left)):
         add(number, result)

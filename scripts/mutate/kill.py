@@ -103,6 +103,20 @@ def test_that_failed(log):
     return running
 
 
+def capture_filters(room):
+    return ([CAPTURES[room]] if room in CAPTURES else []) + [ALL_CAPTURES]
+
+
+def user_captures(room):
+    """Returns the filters of the captures that show what a room of user/ does, if they can run."""
+    shown = room.startswith('user/') and room != 'user/libovnitrace' and os.geteuid() == 0
+    return capture_filters(room) if shown else []
+
+
+def captures(filters):
+    return [Step(googletest(E2E, chosen), 60) for chosen in filters]
+
+
 class Tests:
     """All tests of the tree: how long each takes, and which belong to which file and room."""
 
@@ -136,7 +150,7 @@ class Tests:
 
     def steps(self, path, room):
         if path.startswith('bpf/'):
-            return self.captures(os.path.dirname(path))
+            return captures(capture_filters(os.path.dirname(path)))
         if makes_page(path):
             modules = ['node', '--test', '--test-reporter=tap'] + [os.path.relpath(t, self.tree)
                                                                    for t in self.page]
@@ -146,18 +160,8 @@ class Tests:
             tests = sorted(glob.glob(os.path.join(self.tree, 'tests/scripts/*_test.sh')))
             return [Step(['bash', os.path.relpath(t, self.tree)], 10) for t in tests]
         steps = self.unit_steps(path, room)
-        if path.startswith('user/'):
-            steps[-1:-1] = self.captures_of(room)
+        steps[-1:-1] = captures(user_captures(room))
         return steps
-
-    def captures_of(self, room):
-        """Returns the captures that show what a room of user/ does, if they can run."""
-        return self.captures(room) if room != 'user/libovnitrace' and os.geteuid() == 0 else []
-
-    @staticmethod
-    def captures(room):
-        chosen = ([CAPTURES[room]] if room in CAPTURES else []) + [ALL_CAPTURES]
-        return [Step(googletest(E2E, c), 60) for c in chosen]
 
     def unit_steps(self, path, room):
         stem = re.sub(r'\.\w+$', '', path).removeprefix('include/')
