@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs the tests of features.txt on the kernels of fetch.sh in QEMU: run.sh [KERNEL…]. `make test-kernels`
 # builds what this needs. CPUS='1 2 8' chooses the numbers of CPUs. Each run leaves its results in
-# build/kernels/results; table.sh makes docs/kernels.md of them. QUICK=1 runs only the first tests of each
+# build/kernels/results; table.sh writes them into docs/kernels.md. QUICK=1 runs only the first tests of each
 # row, --gtest_filter=TESTS other ones, whose results do not count. Exit status 1 if a test failed, or
 # if a kernel could not be had.
 set -u

@@ -1,31 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Prints docs/kernels.md: what the results of run.sh in build/kernels/results say of each feature of
-# features.txt on each kernel.
+# Brings the tables of docs/kernels.md up to date: what the results of run.sh in build/kernels/results
+# say of each feature of features.txt. Kernels that have no results there keep what the page says.
 set -eu
 cd "$(dirname "$0")/../.."
-mapfile -t results < <(printf '%s\n' build/kernels/results/* | sort -V)
+page=docs/kernels.md
+results=()
+for result in build/kernels/results/*; do
+  [ ! -f "$result" ] || results+=("$result")
+done
+kernels=$({
+  printf '%s\n' "${results[@]}" | sed -E 's/.*\/(.*)\.[0-9]+$/\1/'
+  sed -n 's/^| feature |//p' "$page" | tr -d ' ' | tr '|' '\n'
+} | grep . | sort -V | uniq | paste -sd' ')
 
-cat <<'TEXT'
-# Kernels
-
-This page is a reference: what works on which kernel. `make test-kernels` boots each kernel in QEMU,
-runs the captures of `tests/kernels/features.txt` there as root, and writes this page. Linux 6.18 is
-not in the table, because the machines that run the whole test suite have it.
-[capture.md](capture.md#kernels) lists the differences between kernels.
-
-| cell | means |
-|---|---|
-| yes | the tests of this feature passed. The last table says which patterns of `features.txt` ran |
-| in part | at least one test was skipped, because the kernel or the virtual machine lacks what the test needs. The others passed |
-| refused | the kernel lacks what the feature needs, and ovnitrace says so |
-| no | this test failed |
-| not run | no test of this feature has run on this kernel |
-
-TEXT
-
-# Results first, then the features: a line of the table for each.
-awk '
+# Results first, then the features, then the page.
+awk -v order="$kernels" '
   function matches(name, patterns,   list, n, i) {
     n = split(patterns, list, ":")
     for (i = 1; i <= n; i++) {
@@ -35,30 +25,60 @@ awk '
     return 0
   }
   # What the runs of a kernel with different numbers of CPUs say together.
-  function cell(kernel, patterns,   name, part, count) {
+  function cell(kernel, feature,   name, part, count) {
+    if (!(kernel in package)) return (feature, kernel) in old ? old[feature, kernel] : "not run"
     for (name in status) {
       split(name, part, SUBSEP)
-      if (part[1] != kernel || !matches(part[3], patterns)) continue
+      if (part[1] != kernel || !matches(part[3], patterns[feature])) continue
       if (status[name] == "FAILED") return "no: " part[3] " (" part[2] " CPUs)"
       count[status[name]]++
     }
     if (count["SKIPPED"]) return count["OK"] ? "in part" : "refused"
     return count["OK"] ? "yes" : "not run"
   }
-  FNR == 1 && FILENAME !~ /features/ {
-    kernel = cpus = FILENAME; sub(/.*\./, "", cpus); sub(/.*\//, "", kernel); sub(/\.[0-9]+$/, "", kernel)
-    if (!(kernel in package)) { kernels[++n] = kernel; head = head " | " kernel; rule = rule "|---" }
-    package[kernel] = $2; ran[kernel] = $3 ? "the first pattern of each row" : "all"; counts[kernel] = counts[kernel] (counts[kernel] ? ", " : "") cpus; next
+  function print_features(   i, f, line, rule) {
+    line = "| feature"; rule = "|---"
+    for (i = 1; i <= n; i++) { line = line " | " kernel[i]; rule = rule "|---" }
+    print line " |\n" rule "|"
+    for (f = 1; f <= features; f++) {
+      line = "| " feature[f]
+      for (i = 1; i <= n; i++) line = line " | " cell(kernel[i], feature[f])
+      print line " |"
+    }
   }
-  FILENAME !~ /features/ { status[kernel, cpus, $2] = $1; next }
-  /^#/ { next }
-  !begun++ { print "| feature" head " |"; print "|---" rule "|" }
-  {
-    at = index($0, " | "); line = "| " substr($0, 1, at - 1)
-    for (i = 1; i <= n; i++) line = line " | " cell(kernels[i], substr($0, at + 3))
-    print line " |"
+  function print_kernels(   i, k) {
+    print "| kernel | package | CPUs of the machine | tests that ran |\n|---|---|---|---|"
+    for (i = 1; i <= n; i++) {
+      k = kernel[i]
+      print k in package ? "| " k " | `" package[k] "` | " counts[k] " | " ran[k] " |" : old_row[k]
+    }
   }
-  END {
-    print "\n| kernel | package | CPUs of the machine | tests that ran |\n|---|---|---|---|"
-    for (i = 1; i <= n; i++) print "| " kernels[i] " | `" package[kernels[i]] "` | " counts[kernels[i]] " | " ran[kernels[i]] " |"
-  }' "${results[@]}" tests/kernels/features.txt
+  BEGIN { FS = " *[|] *"; n = split(order, kernel, " ") }
+  FILENAME ~ /results/ && FNR == 1 {
+    name = cpus = FILENAME; sub(/.*\./, "", cpus); sub(/.*\//, "", name); sub(/\.[0-9]+$/, "", name)
+    split($0, word, " ")
+    package[name] = word[2]
+    ran[name] = word[3] ? "the first pattern of each row" : "all"
+    counts[name] = counts[name] (counts[name] ? ", " : "") cpus
+    next
+  }
+  FILENAME ~ /results/ { split($0, word, " "); status[name, cpus, word[2]] = word[1]; next }
+  FILENAME ~ /features/ {
+    if (/^#/) next
+    at = index($0, " | "); feature[++features] = substr($0, 1, at - 1)
+    patterns[feature[features]] = substr($0, at + 3)
+    next
+  }
+  /^\| feature / { table = 1; for (i = 3; i < NF; i++) column[i] = $i }
+  /^\| kernel / { table = 2 }
+  !/^\|/ {
+    if (table == 1) print_features()
+    if (table == 2) print_kernels()
+    table = 0
+  }
+  table == 1 { for (i = 3; i < NF; i++) old[$2, column[i]] = $i; next }
+  table == 2 { old_row[$2] = $0; next }
+  { print }
+  END { if (table == 2) print_kernels() }' \
+  ${results[@]+"${results[@]}"} tests/kernels/features.txt "$page" >build/kernels/page.md
+mv build/kernels/page.md "$page"
