@@ -55,7 +55,7 @@ class Draw:
         self.lines = [(path, line) for path, text in self.sources.items() for line in code_lines(text)]
 
     def parse(self, count):
-        """Parses the C++ files of about the next `count` draws, on all CPUs."""
+        """Parses the C++ files of the next `count` draws of a line, on all CPUs."""
         state = self.random_line.getstate()
         drawn = {self.lines[self.random_line.randrange(len(self.lines))][0] for _ in range(count)}
         self.random_line.setstate(state)
@@ -248,7 +248,7 @@ def main():
     draw = Draw(options.folder, options.seed)
     if not draw.sources:
         sys.exit(f'mutate: {options.folder}: no source of the project is there')
-    draw.parse(options.count)
+    draw.parse(3 * options.count)
     drawn = list(filter(None, (draw.next() for _ in range(options.count))))
     tests = Tests(os.getcwd())
     failed = tests.measure()
