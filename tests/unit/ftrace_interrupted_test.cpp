@@ -2,6 +2,7 @@
 // A signal at each instruction of TRACER_LOGEVENT, whose handler logs too, or forks: it must come
 // to an end, and what is saved then must be right.
 #include "tests/support/sanitizer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ using namespace ovnitrace::test;
 namespace {
 
 constexpr unsigned kHangs = 60; ///< seconds; who hangs is killed then
+/// How many instructions are between two interruptions. The long run interrupts at each.
+const unsigned kStride = cases(1) > 1 ? 1 : 5;
 
 void log_in_handler(int) {
   TRACER_LOGEVENT(FTrace_EVT_user_event_1, 0, 2);
@@ -156,7 +159,7 @@ TEST_F(FtraceInterrupted, TheOnlySlotOfACyclicChunkLosesAtMostOneEvent) {
 TEST_F(FtraceInterrupted, NothingIsLostWhereThereIsRoom) {
   for (int mode : {FTRACE_CHUNK_FLAG_CYC, FTRACE_CHUNK_FLAG_JTN}) {
     size_t n = 0;
-    for (; interrupt(3, mode, unsigned(n)) && !HasFailure(); n += 3) {
+    for (; interrupt(3, mode, unsigned(n)) && !HasFailure(); n += kStride) {
       SCOPED_TRACE(n);
       EXPECT_EQ(shared_->count, 3u); // with the clock
       EXPECT_EQ(shared_->status.lost, 0u);
@@ -168,7 +171,7 @@ TEST_F(FtraceInterrupted, NothingIsLostWhereThereIsRoom) {
 TEST_F(FtraceInterrupted, AStopChunkStopsOnce) {
   const Said handlers{FTrace_EVT_user_event_1, 0, 2}, stop{FTrace_EVT_trace_stop, 0, 0};
   size_t n = 0;
-  for (; interrupt(1, FTRACE_CHUNK_FLAG_STOP, unsigned(n)) && !HasFailure(); n += 2) {
+  for (; interrupt(1, FTRACE_CHUNK_FLAG_STOP, unsigned(n)) && !HasFailure(); n += kStride) {
     SCOPED_TRACE(n);
     const std::vector<Said> saved = said(shared_->saved());
     ASSERT_EQ(saved.size(), 3u); // with the clock
@@ -182,7 +185,7 @@ TEST_F(FtraceInterrupted, AForkedChildsClockStartsAtItsFirstEvent) {
   // The slot that the child's copy of the event never fills is in a cyclic chunk still empty.
   size_t n = 0, empty = 0;
   for (; interrupt(3, FTRACE_CHUNK_FLAG_CYC, unsigned(n), 1, fork_and_save) && !HasFailure();
-       n += 3) {
+       n += kStride) {
     SCOPED_TRACE(n);
     const auto saved = shared_->saved();
     ASSERT_GE(saved.size(), 2u);
@@ -199,7 +202,7 @@ TEST_F(FtraceInterrupted, AForkedChildsFullStopChunkHasStopped) {
   const Said cut{FTrace_EVT_blackout_end, 0, 1}, stop{FTrace_EVT_trace_stop, 0, 0};
   size_t n = 0, cuts = 0, full = 0;
   for (; interrupt(2, FTRACE_CHUNK_FLAG_STOP, unsigned(n), 1, fork_and_save) && !HasFailure();
-       n += 3) {
+       n += kStride) {
     SCOPED_TRACE(n);
     std::vector<Said> saved = said(shared_->saved());
     ASSERT_GE(saved.size(), 2u);
