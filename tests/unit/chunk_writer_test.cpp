@@ -5,6 +5,7 @@
 #include "emulator/format/thread_state.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/life_records.h"
 #include "tests/unit/support/read_chunks.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -25,17 +26,6 @@ constexpr uint64_t kTraced = SCHED_A_TRACED | SCHED_B_TRACED;
 SchedTransition switched(uint64_t time, uint32_t reason, uint32_t prev, uint32_t next,
                          uint64_t traced = kTraced) {
   return {time, SCHED_WORD(SCHED_KIND_SWITCH, reason, 121, prev, next) | traced, 0};
-}
-
-life_record life(uint64_t time, uint32_t kind, uint32_t tid, const char *comm, uint32_t arg = 0) {
-  life_record record = {};
-  record.time = time;
-  record.kind = kind;
-  record.tid = tid;
-  record.pid = tid / 10 * 10;
-  record.arg = arg;
-  std::memcpy(record.comm, comm, std::min<size_t>(std::strlen(comm), CAPTURE_COMM_LEN - 1));
-  return record;
 }
 
 } // namespace

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The critical path of a few cases: what a person would say of them.
 #include "emulator/base/error.h"
-#include "emulator/core/program_threads.h"
 #include "emulator/critical/path.h"
 #include "emulator/critical/spin_groups.h"
 #include "emulator/open/open_trace.h"
-#include "emulator/why/explainer.h"
 #include "emulator/why/slowest.h"
 #include "tests/unit/support/collecting_sink.h"
-#include "tests/unit/support/path_texts.h"
+#include "tests/unit/support/path_rig.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <ovnitrace/control.h>
 
@@ -21,29 +18,11 @@ namespace {
 
 using test::CollectingSink;
 using test::kHolders;
-using test::path_of;
 using test::TempDir;
+using test::Texts;
 using test::TraceBuilder;
-using Texts = std::vector<std::string>;
 
-class PathOf : public ::testing::Test {
-protected:
-  PathOf() : trace(dir.path()) { trace.json(kHolders); }
-
-  Texts path(const PathQuery &query, const Cut &cut = {}) {
-    trace.write();
-    return path_of(dir.path(), query, cut, info);
-  }
-  void set_program(uint32_t pid) {
-    info.program_pid = pid;
-    info.command = {"app"};
-    trace.json(fmt::format(R"({{"version": 1, "command": ["app"], "program_pid": {}}})", pid));
-  }
-
-  TempDir dir;
-  TraceBuilder trace;
-  TraceInfo info;
-};
+class PathOf : public test::PathRig {};
 
 /// 11 waits for 22, which waits for 33: 33's time until it woke 22 is 11's, but only since 11
 /// itself was blocked.
@@ -61,17 +40,6 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
   cut.to = 450;
   EXPECT_EQ(path({11, {}}, cut), (Texts{"22 waiting 350-400 peer=33", "22 running 400-500",
                                         "11 waiting 500-550 peer=22"}));
-}
-
-/// As with -a. 22 ran longest, but has ended; 33 ran last.
-TEST_F(PathOf, TheLivingThreadThatRanLongestIsTheDefault) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
-  cpu.at(100).start().dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(400).end(2, 33);
-  cpu.dispatch(3).at(450).sleep(3, 11).dispatch(1).at(460).sleep(1, 33).dispatch(3).at(500).stop();
-  EXPECT_EQ(path({}).back(), "11 blocked 460-500");
-  Cut before_22_ended;
-  before_22_ended.to = 290;
-  EXPECT_EQ(path({}, before_22_ended).back(), "22 running 200-390");
 }
 
 /// As of a wakeup that another CPU makes, by an interrupt from the waker's.
@@ -246,70 +214,6 @@ TEST(SpinGroups, ProcessesWithOneMakerOnOneHostAreAGroupUnlessInitTookThemOver) 
   EXPECT_EQ(other, (std::vector<uint32_t>{kNone, kNone, 3, 2, kNone, kNone, kNone, kNone}));
 }
 
-/// 11 blocks until ovnitrace (99) lets it run, and executes its program at 60.
-TEST_F(PathOf, BeginsWhereTheStartedProgramDoes) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app", 1).at(1).create(1, 11).at(10);
-  cpu.dispatch(1).at(20).sleep(1).at(50).activate(1, 99).at(55).dispatch(1).at(60);
-  cpu.record(FTrace_EXT_exec, 1, 11).at(80).sleep(1).at(90).activate(1, 99).dispatch(1);
-  cpu.at(100).stop();
-  set_program(11);
-  const Texts before = {"11 running 10-20", "11 outside 20-50 peer=99"};
-  EXPECT_EQ(path({11, {}}),
-            (Texts{"11 running 60-80", "11 outside 80-90 peer=99", "11 running 90-100"}));
-  Cut cut;
-  cut.from = 70;
-  EXPECT_EQ(path({11, {}}, cut).front(), "11 running 70-80");
-  cut.from = 10;
-  cut.to = 50;
-  EXPECT_EQ(path({11, {}}, cut), before) << "nothing else happened";
-  CollectingSink sink;
-  const auto source = open_trace({{dir.path()}}, sink);
-  const std::vector<WakeSum> wakes = explain(*source, {}, started_threads(source->catalog())).wakes;
-  ASSERT_EQ(wakes.size(), 1u);
-  EXPECT_EQ(wakes[0].count, 1u) << "without the wakeup at 50";
-}
-
-TEST_F(PathOf, AThreadOutsideTheProgramBeginsWithTheRange) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app", 1).at(1).create(1, 11).at(10);
-  cpu.dispatch(1).at(20).sleep(1).at(50).activate(1, 99).at(55).dispatch(1).at(60);
-  cpu.record(FTrace_EXT_exec, 1, 11).at(100).stop();
-  trace.cpu(1).at(0).start().id(2, 22, 22, "other", 1).at(5).dispatch(2).at(100).stop();
-  set_program(11);
-  Cut cut;
-  cut.from = 10;
-  EXPECT_EQ(path({22, {}}, cut), (Texts{"22 running 10-100"}));
-}
-
-TEST_F(PathOf, EndsWithItsThread) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
-  cpu.at(200).end(1, 11).at(500).stop();
-  EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200"}));
-}
-
-TEST_F(PathOf, TheDefaultIsAThreadThatTheCutKeeps) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
-  cpu.snapshot(1, 1, 0).snapshot(2, 4, 0).at(100).start();
-  cpu.at(300).epilogue(1, 22).dispatch(2).at(400).stop();
-  Cut cut;
-  EXPECT_EQ(path({{}, {}}, cut).back(), "11 waiting 300-400 peer=22");
-  cut.comms = {"b*"};
-  EXPECT_EQ(path({{}, {}}, cut).back(), "22 running 300-400");
-}
-
-/// As the main process of a server.
-TEST_F(PathOf, TheDefaultIsAThreadThatRan) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
-  cpu.snapshot(1, 2, 0).snapshot(2, 1, 0).at(100).start().at(400).stop();
-  trace.write();
-  TraceInfo attached;
-  attached.attached_pids = {11};
-  EXPECT_EQ(test::path_of(dir.path(), {}, {}, attached), (Texts{"22 running 100-400"}));
-  Cut cut;
-  cut.tids = {11};
-  EXPECT_EQ(test::path_of(dir.path(), {}, cut, attached), (Texts{"11 blocked 100-400"}))
-      << "no other thread was chosen";
-}
-
 /// 11 waits on CPU 0, then on CPU 1, then on CPU 2, where it gets a CPU.
 TEST_F(PathOf, AThreadThatIsMovedWaitsForTheHoldersOfEachCpu) {
   auto &first = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
@@ -398,47 +302,6 @@ TEST_F(PathOf, ANewThreadWaitsBehindTheHolderOfTheCpuThatItGets) {
                                    "12 waiting 250-300 peer=33", "12 running 300-400"}));
 }
 
-/// Rows are by process: that of the later thread is the first.
-TEST_F(PathOf, ATidThatWasUsedAgainIsTheLastThread) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 500, 500, "first").id(2, 500, 400, "second", 300);
-  cpu.snapshot(1, 1, 0).at(100).start().at(200).end(1).at(300).activate_new(2, 0).dispatch(2);
-  cpu.at(400).end(2).at(500).stop();
-  EXPECT_EQ(path({500, {}}).back(), "500 running 300-400");
-}
-
-TEST_F(PathOf, ASectionIsTheLongestOfItsNumber) {
-  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
-  const auto section = [&](uint16_t code, uint32_t number) { cpu.record(code, 0, number); };
-  constexpr uint16_t kStart = FTrace_EVT_user_event_13, kEnd = FTrace_EVT_user_event_14;
-  cpu.at(100).start().at(200);
-  section(kStart, 7);
-  cpu.at(230);
-  section(kEnd, 7);
-  cpu.at(300);
-  section(kStart, 7);
-  cpu.at(320);
-  section(kStart, 7); // within itself
-  section(kEnd, 7);
-  cpu.at(350).sleep(1, 22).dispatch(2).at(380).activate(1, 22).at(390).end(2, 22).dispatch(1);
-  cpu.at(400);
-  section(kEnd, 7);
-  cpu.at(500);
-  section(kStart, 8);
-  cpu.at(600).stop();
-  const Texts seven = {"11 running 300-350", "22 running 350-380", "11 waiting 380-390 peer=22",
-                       "11 running 390-400"};
-  EXPECT_EQ(path({{}, 7}), seven);
-  EXPECT_EQ(path({11, 7}), seven);
-  EXPECT_THROW(path({22, 7}), Error);
-  EXPECT_THROW(path({{}, 8}), Error) << "it never ends";
-  try {
-    path({99, {}});
-    ADD_FAILURE() << "there is no such thread";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitFailure) << "as every name that turns out not to exist";
-  }
-}
-
 TEST(DiskList, IsReadInBothDirectionsAlsoFromItsFile) {
   DiskList<uint64_t> list(4); // records of a block
   for (uint64_t n = 0; n < 4 * 5 + 3; n++)
@@ -459,39 +322,6 @@ TEST(DiskList, AFileThatCannotBeMadeIsAnError) {
   list.append(1);
   EXPECT_THROW(list.append(2), Error);
   before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
-}
-
-TEST(MainThread, BelongsToTheProgram) {
-  Catalog catalog;
-  catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "shell"},
-                     {.tid = 7, .pid = 7, .parent = 2, .name = "app"},
-                     {.tid = 8, .pid = 7, .parent = 7, .name = "worker"}};
-  TraceInfo info;
-  EXPECT_EQ(main_thread(catalog, info), kNone) << "the whole machine";
-  info.command = {"/bin/app", "x"};
-  EXPECT_EQ(main_thread(catalog, info), 1u);
-  info.command = {"/bin/other"};
-  EXPECT_EQ(main_thread(catalog, info), kNone) << "two processes that nobody traced has made";
-  catalog.threads[0].parent = 7;
-  EXPECT_EQ(main_thread(catalog, info), 1u);
-  info.program_pid = 8;
-  EXPECT_EQ(main_thread(catalog, info), 2u) << "whatever it is called";
-  info.attached_pids = {5};
-  EXPECT_EQ(main_thread(catalog, info), 0u);
-}
-
-/// With -a, others have its name too.
-TEST(MainThread, MainThreadOfTheProgramIsTheFirstBornAfterTheCaptureStarted) {
-  Catalog catalog;
-  catalog.threads = {{.tid = 5, .pid = 5, .parent = 1, .name = "sh"},
-                     {.tid = 7, .pid = 7, .parent = 9, .birth = 20, .name = "sh"},
-                     {.tid = 8, .pid = 8, .parent = 9, .birth = 10, .name = "sh"},
-                     {.tid = 9, .pid = 9, .parent = 1, .name = "ovnitrace"}};
-  TraceInfo info;
-  info.command = {"/bin/sh"};
-  EXPECT_EQ(main_thread(catalog, info), 2u);
-  info.command = {"/bin/ovnitrace"};
-  EXPECT_EQ(main_thread(catalog, info), kNone) << "it was there before";
 }
 
 } // namespace

@@ -166,120 +166,6 @@ TEST_F(Why, AMovedWaitNamesTheCpuForWhichItWaitedLongest) {
   }
 }
 
-TEST_F(Why, AThreadIsThrottledUntilItsQuotaIsRefilled) {
-  for (const bool sees : {true, false}) {
-    trace = TraceBuilder(dir.path());
-    trace.json(sees ? R"({"version": 1, "all_threads": true, "sees_refills": true})"
-                    : R"({"version": 1, "all_threads": true})");
-    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "hog").dispatch(1);
-    affinity(cpu, 1, 0b11);
-    cpu.at(100).epilogue(1, 22, FTRACE_OFFCPU_THROTTLED).dispatch(2);
-    if (sees)
-      cpu.at(400).record(FTrace_EXT_refill, 1);
-    cpu.at(900).epilogue(2, 11).dispatch(1).record(FTrace_EXT_refill, 1).at(1000).stop();
-    trace.cpu(1).at(0).start().id(1, 33, 33, "b").dispatch(1).at(600).sleep(1).at(1000).stop();
-    explain_all();
-    const json a = thread(report(), 11);
-    std::map<json, json> after; // by holder
-    for (const json &one : a["waiting"])
-      after[one["holder_tid"]] = one["after_ns"];
-    const std::map<json, json> expected =
-        sees ? std::map<json, json>{{nullptr, {{"throttling", 300}}}, {22, {{"refill", 500}}}}
-             : std::map<json, json>{{nullptr, {{"throttling", 800}}}};
-    EXPECT_EQ(after, expected) << "nobody holds the CPU of a throttled thread";
-    EXPECT_EQ(a["waiting_ns"], 800);
-    EXPECT_EQ(a["idle_elsewhere_ns"], sees ? json(300) : json()) << "of the wait after the refill";
-    const std::string text = why_text(input());
-    EXPECT_EQ(text.find("throttled: no CPU quota") != text.npos, sees) << text;
-    EXPECT_EQ(text.find("throttled, at most: no CPU quota") != text.npos, !sees) << text;
-    const LongWait &longest = why.longest_waits.at(0);
-    EXPECT_EQ(wait_line(input(), longest),
-              sees
-                  ? "a (11) waited 500 ns for CPU 0 from 0.000000 s: it had quota or budget again, "
-                    "hog (22) ran there, CPU 1 was idle for 300 ns of it"
-                  : "a (11) waited 800 ns for CPU 0 from 0.000000 s: no CPU quota was left");
-    EXPECT_EQ(why.wait_lengths[size_t(WaitKind::throttling)].max(), sees ? 300u : 800u);
-  }
-}
-
-TEST_F(Why, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
-  for (const bool yields : {true, false}) {
-    trace = TraceBuilder(dir.path());
-    trace.json(R"({"version": 1, "all_threads": true, "sees_refills": true})");
-    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dl").id(2, 22, 22, "hog").dispatch(1, 1);
-    cpu.at(3 * kMs);
-    cpu.epilogue(1, 22, yields ? FTRACE_OFFCPU_NEXT_PERIOD : FTRACE_OFFCPU_EXHAUSTED).dispatch(2);
-    cpu.at(20 * kMs).record(FTrace_EXT_refill, 1);
-    cpu.at(21 * kMs).epilogue(2, 11).dispatch(1).at(30 * kMs).stop();
-    explain_all();
-    const std::string text = why_text(input());
-    EXPECT_NE(text.find(yields ? "\n  until its next period: it had yielded"
-                               : "\n  until its next period: its budget was used up"),
-              text.npos)
-        << text;
-    EXPECT_NE(text.find("\n  after it had quota or budget again"), text.npos) << text;
-    EXPECT_EQ(wait_line(input(), why.longest_waits.at(0)),
-              yields ? "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had yielded, and "
-                       "waited for its next period"
-                     : "dl (11) waited 17.00 ms for CPU 0 from 0.003000 s: it had used up its "
-                       "budget, and waited for its next period");
-    const json waiting = thread(report(), 11)["waiting"];
-    const json period = {{"holder_tid", nullptr},
-                         {"holder", nullptr},
-                         {"and_others", false},
-                         {"ns", 17 * kMs},
-                         {"after_ns", {{yields ? "period" : "budget", 17 * kMs}}}};
-    const json hog = {{"holder_tid", 22},
-                      {"holder", "hog"},
-                      {"and_others", false},
-                      {"ns", 1 * kMs},
-                      {"after_ns", {{"refill", 1 * kMs}}}};
-    EXPECT_EQ(waiting.size(), 2u) << waiting;
-    EXPECT_EQ(std::count(waiting.begin(), waiting.end(), period), 1) << waiting;
-    EXPECT_EQ(std::count(waiting.begin(), waiting.end(), hog), 1) << waiting;
-  }
-}
-
-TEST_F(Why, AFrozenThreadIsNamedSo) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "sh").dispatch(1);
-  cpu.at(1 * kMs).record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE), 1,
-                         22 | FTRACE_OFFCPU_FROZEN << FTRACE_REASON_SHIFT |
-                             FTRACE_CALL_PAR2(FTRACE_CALL_NONE));
-  cpu.dispatch(2).at(5 * kMs).activate(1, 22).at(6 * kMs).sleep(2, 11).dispatch(1).at(10 * kMs);
-  cpu.stop();
-  explain_all();
-  EXPECT_EQ(block_line(input(), why.longest_blocks.at(0)),
-            "a (11) was blocked 4.000 ms from 0.001000 s (frozen (cgroup freezer)): woken by sh "
-            "(22)");
-  const std::string text = why_text(input());
-  EXPECT_NE(text.find("\n  frozen (cgroup freezer)"), text.npos) << text;
-}
-
-// As the chunk of a flight recorder starts, and as older versions recorded it.
-TEST_F(Why, AThreadThatWaitsWhenTheTraceBeginsWasNotSeenToBeWoken) {
-  const uint32_t warming = uint32_t(ThreadState::Warming);
-  for (const auto &[code, par2] : std::vector<std::pair<uint16_t, uint32_t>>{
-           {FTrace_EXT_snapshot, warming | FTRACE_OFFCPU_WAITED << FTRACE_REASON_SHIFT},
-           {FTrace_EXT_state, warming | FTRACE_OFFCPU_WAITED << FTRACE_REASON_SHIFT},
-           {FTrace_EXT_snapshot, warming},
-           {FTrace_EXT_state, warming}}) {
-    trace = TraceBuilder(dir.path());
-    auto &cpu = trace.cpu(0).at(0).id(1, 11, 11, "a").id(2, 22, 22, "hog").record(code, 1, par2);
-    cpu.snapshot(2, 1, 0).at(10 * kMs).start().at(30 * kMs);
-    cpu.epilogue(2, 11).dispatch(1).at(40 * kMs).stop();
-    explain_all();
-    const bool is_woken = code == FTrace_EXT_state && par2 == warming;
-    const std::string text = why_text(input());
-    EXPECT_EQ(text.find("\n  since before the trace") != text.npos, !is_woken) << text;
-    EXPECT_EQ(text.find("\n  after a wakeup") != text.npos, is_woken) << text;
-    const std::string line = wait_line(input(), why.longest_waits.at(0));
-    EXPECT_EQ(line.find("and already before: why is not known") != line.npos, !is_woken) << line;
-    const json waits = thread(report(), 11)["waiting"];
-    EXPECT_EQ(waits.at(0)["after_ns"],
-              (json{{is_woken ? "wakeup" : "unknown", waits.at(0)["ns"]}}));
-  }
-}
-
 TEST_F(Why, PercentagesReferToTheTimeInTheHeader) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "main").dispatch(1).at(600 * kMs);
   cpu.id(2, 12, 11, "HIGH", 600 * kMs).create(2, 12).activate_new(2, 11).at(610 * kMs);
@@ -297,16 +183,6 @@ TEST_F(Why, PercentagesReferToTheTimeInTheHeader) {
   const std::string main = why_text(input());
   EXPECT_NE(main.find("\nmain (11), 1.000 s\n"), std::string::npos) << main;
   EXPECT_NE(main.find("910.0 ms  91.0 %"), std::string::npos) << main;
-}
-
-TEST_F(Why, AZombieIsNotBlocked) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "zombie").id(2, 22, 22, "b");
-  cpu.snapshot(1, OVNI_THREAD_DEAD, 0, FTRACE_OFFCPU_DEAD).dispatch(2).at(1000).stop();
-  explain_all();
-  const json zombie = thread(report(), 11);
-  EXPECT_EQ(zombie["blocked_ns"], 0);
-  EXPECT_EQ(zombie["life_ns"], 0);
-  EXPECT_TRUE(zombie["blocked"].empty());
 }
 
 TEST_F(Why, ACutKeepsWhoIsToBlame) {
@@ -419,50 +295,6 @@ TEST_F(Why, AThreadThatIsNotKnownHasAReason) {
   const std::string text = why_text(input());
   EXPECT_NE(text.find("before its first event"), std::string::npos) << text;
   EXPECT_NE(text.find("events were lost"), std::string::npos) << text;
-}
-
-// As a chunk starts that is read alone.
-TEST_F(Why, AThreadThatIsRecordedAsThrottledIsNotPreempted) {
-  const uint32_t throttled = uint32_t(ThreadState::Cooling) | FTRACE_OFFCPU_THROTTLED
-                                                                  << FTRACE_REASON_SHIFT;
-  for (const uint16_t given : {FTrace_EXT_snapshot, FTrace_EXT_state}) {
-    TraceBuilder trace(path);
-    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").record(given, 1, throttled);
-    cpu.at(50).dispatch(1).at(100).stop();
-    trace.write();
-    source = open_trace({{path}}, sink);
-    const Explanation found = explain(*source, {});
-    ASSERT_EQ(found.waits.size(), 1u) << given;
-    EXPECT_EQ(found.waits[0].kind, WaitKind::throttling) << given;
-  }
-}
-
-TEST_F(Why, TheWaitOfAProgramForItsStartIsLeftOut) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "ovnitrace").create(1, 11).dispatch(1);
-  block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).at(60).dispatch(1);
-  cpu.at(70).record(FTrace_EXT_exec, 1, 11);
-  block(cpu.at(80), 1, FTRACE_CALL_NATIVE, 0).at(95).activate(1, 99).dispatch(1).at(100).stop();
-  trace.write();
-  source = open_trace({{dir.path()}}, sink);
-  const Explanation whole = explain(*source, {});
-  EXPECT_EQ(whole.threads[0].blocked, 55u);
-  EXPECT_EQ(whole.threads[0].waiting, 10u);
-  source = open_trace({{dir.path()}}, sink);
-  const Explanation without = explain(*source, {}, {0});
-  EXPECT_EQ(without.threads[0].blocked, 15u);
-  EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody held the CPU";
-  ASSERT_EQ(without.waits.size(), 1u);
-  EXPECT_EQ(without.waits[0].ns, 10u) << "sums close";
-  EXPECT_EQ(without.threads[0].running, whole.threads[0].running);
-}
-
-/// As with --control, which may start after the execve: nothing says that the program waits.
-TEST_F(Why, AProgramWithoutItsCreationHasNoStartGate) {
-  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
-  block(cpu.at(10), 1, FTRACE_CALL_NATIVE, 0).at(50).activate(1, 99).dispatch(1).at(100).stop();
-  trace.write();
-  source = open_trace({{dir.path()}}, sink);
-  EXPECT_EQ(explain(*source, {}, {0}).threads[0].blocked, 40u);
 }
 
 } // namespace
