@@ -56,11 +56,13 @@ class SwitchedTree:
 
     def drop_refused(self, log):
         """Drops the mutants on the lines that the compiler names, or else those of the files that it
-        names. Returns whether there were any."""
+        names, or else those of all headers. Returns whether there were any."""
         lines = collections.defaultdict(set)
         for path, line in re.findall(r'^([\w./]+):(\d+):\d+: (?:error|note|  required)', log, re.M):
             lines[os.path.normpath(path)].add(int(line))
-        named = {path: mutants for path, mutants in self.by_path.items() if mutants and path in lines}
+        with_mutants = {path: mutants for path, mutants in self.by_path.items() if mutants}
+        named = {path: mutants for path, mutants in with_mutants.items() if path in lines} or \
+            {path: {} for path in with_mutants if path.endswith('.h')}
         left = {path: switches.without_lines(self.sources[path], mutants, lines[path])
                 for path, mutants in named.items()}
         self.by_path |= left if left != named else dict.fromkeys(named, {})

@@ -28,6 +28,7 @@ class Finder:
         self.sources = sources  # bytes by path
         self.found = {path: set() for path in sources}
         self.scope = None  # of what is visited now
+        self.in_field = False
 
     def add(self, path, begin, end, text, rule, scope=None):
         if isinstance(text, str):
@@ -41,10 +42,11 @@ class Finder:
     def visit(self, path, cursor, parent):
         if cursor.kind == Kind.STATIC_ASSERT:
             return
-        outer = self.scope
-        self.scope = self.scope_of(path, cursor, parent)
+        outer = self.scope, self.in_field
+        self.in_field |= cursor.kind == Kind.FIELD_DECL  # its value may be part of a constant elsewhere
+        self.scope = None if self.in_field else self.scope_of(path, cursor, parent)
         self.visit_in_scope(path, cursor, parent)
-        self.scope = outer
+        self.scope, self.in_field = outer
 
     def scope_of(self, path, cursor, parent):
         """Returns what a switch can choose that contains a node: the whole statement, condition or
