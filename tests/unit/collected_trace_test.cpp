@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The directory that a collector fills: user/net/collected_trace.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/net/collected_trace.h"
@@ -25,12 +26,7 @@ protected:
     trace_.end_description();
   }
   std::string refusal(const std::string &text) {
-    try {
-      describe(text);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+    return test::error_from([&] { describe(text); });
   }
   std::string kept() const { return test::text_of(trace_.path() + "/trace.json"); }
 
@@ -72,16 +68,11 @@ TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
 
 // A trace without records is discarded: then nothing is there to be read.
 TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
-  const auto refusal_after = [&](const std::string &first) -> std::string {
+  const auto refusal_after = [&](const std::string &first) {
     CollectedTrace trace(dir_.path(), "kept" + std::to_string(first.size()), 100);
-    try {
-      if (!first.empty())
-        trace.append(0, Codec::zstd, first);
-      trace.append(0, Codec::zstd, std::string(101, 'c'));
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+    if (!first.empty())
+      trace.append(0, Codec::zstd, first);
+    return test::error_from([&] { trace.append(0, Codec::zstd, std::string(101, 'c')); });
   };
   EXPECT_NE(refusal_after("").find("nothing was kept"), std::string::npos);
   EXPECT_NE(refusal_after("c").find("stays readable"), std::string::npos);

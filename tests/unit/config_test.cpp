@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/app.h"
 #include "emulator/cli/config.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -38,13 +39,7 @@ protected:
     apply_config(app.get_subcommands().empty() ? app : *why, settings);
   }
   std::string refused(const std::string &text) {
-    try {
-      run({"why"}, {text});
-      return "";
-    } catch (const Error &error) {
-      EXPECT_EQ(error.status(), kExitUsage);
-      return error.what();
-    }
+    return test::usage_error_from([&] { run({"why"}, {text}); });
   }
 
   CLI::App app{"", "ovnitrace"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --control finds in programs, libraries and processes, without probes (control --check).
-#include "emulator/base/error.h"
 #include "emulator/base/regular_file.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/arming.h"
 #include "user/control/image.h"
@@ -75,13 +75,10 @@ object: .quad 1
   /// The usage error that the alarms make in a program; empty: none.
   std::string refusal(const Plan &plan, const std::string &program) {
     Arming of = arming(plan);
-    try {
+    return test::error_from([&] {
       of.look_at_program(program, Identity());
       of.refuse_impossible();
-    } catch (const ovnitrace::Error &error) {
-      return error.what();
-    }
-    return "";
+    });
   }
 
   static test::TempDir *dir_;

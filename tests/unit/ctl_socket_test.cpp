@@ -2,6 +2,7 @@
 // Who may reach the socket of --control: user/control/ctl_socket.
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/ctl_socket.h"
 
@@ -85,12 +86,7 @@ TEST(CtlSocket, ABusyCaptureIsNotOneThatHasEnded) {
 }
 
 std::string error_of(const std::string &where) {
-  try {
-    ask(where, "status");
-  } catch (const ovnitrace::Error &error) {
-    return error.what();
-  }
-  return "";
+  return ovnitrace::test::error_from([&] { ask(where, "status"); });
 }
 
 TEST(CtlSocket, ACaptureThatHasEndedIsSaidToHaveEnded) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is said of trace directories that lack something: the whole text.
-#include "emulator/base/error.h"
 #include "emulator/input/missing_records.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -70,12 +70,7 @@ TEST(TextsOfMissingRecords, MayNeverHaveBeenWritten) {
 struct TraceFaults : ::testing::Test {
   std::string error() {
     test::CollectingSink sink;
-    try {
-      open_trace({{dir.path()}}, sink);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "opened";
+    return test::error_from([&] { open_trace({{dir.path()}}, sink); });
   }
   TempDir dir;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Messages in a stream of bytes: user/net/message.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/net/message.h"
 
 #include <gtest/gtest.h>
@@ -10,14 +11,11 @@ namespace {
 
 /// What feeding these bytes ends with; empty: no error.
 std::string error_of(MessageParser &parser, std::string_view bytes) {
-  try {
+  return test::error_from([&] {
     parser.feed(bytes);
     while (parser.next()) {
     }
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(Message, ComesOutAsItWentInHoweverTheBytesAreCut) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where a critical path ends: its thread and its range.
-#include "emulator/base/error.h"
 #include "emulator/critical/path.h"
 #include "emulator/input/read_watcher.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/path_texts.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -25,12 +25,7 @@ protected:
     return path_of(dir.path(), query, cut, info);
   }
   std::string error(const PathQuery &query, const Cut &cut = {}) {
-    try {
-      path(query, cut);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "none";
+    return test::error_from([&] { path(query, cut); });
   }
 
   test::TempDir dir;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The words of `ovnitrace record`: what they set, and which values are refused.
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/record_arguments.h"
 #include "user/cli/record_options.h"
 
@@ -31,12 +32,7 @@ RecordArguments parsed(Words words) {
 }
 
 std::string refusal(const Words &words) {
-  try {
-    parsed(words);
-  } catch (const std::exception &error) {
-    return error.what();
-  }
-  return "";
+  return test::error_from([&] { parsed(words); });
 }
 
 TEST(RecordOptions, ADurationIsAboveZeroAndUpToAYear) {

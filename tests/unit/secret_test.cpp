@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The shared secret: user/net/secret.
-#include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/net/secret.h"
 
@@ -30,12 +30,7 @@ protected:
     return path;
   }
   std::string refusal(const std::string &path) {
-    try {
-      read_key(path);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+    return test::error_from([&] { read_key(path); });
   }
   test::TempDir dir_;
 };

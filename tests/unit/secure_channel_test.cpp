@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plain connections and those in TLS, and sides that do not fit: user/net/secure_channel.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/net/secure_channel.h"
 
 #include <gtest/gtest.h>
@@ -27,12 +28,7 @@ struct Pair {
   }
   /// One step of a side: what it ends with; empty: no error.
   static std::string step(SecureChannel &channel, bool &done) {
-    try {
-      done = channel.handshake();
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+    return test::error_from([&] { done = channel.handshake(); });
   }
   /// Both errors.
   std::pair<std::string, std::string> handshake() {

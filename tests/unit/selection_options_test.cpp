@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The options that choose threads and CPUs: what they set, and their limits.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/cli/selection_options.h"
 
 #include <CLI/App.hpp>
@@ -24,12 +25,7 @@ Selection parsed(Words words) {
 }
 
 std::string refusal(const Words &words) {
-  try {
-    parsed(words);
-  } catch (const std::exception &error) {
-    return error.what();
-  }
-  return "";
+  return test::error_from([&] { parsed(words); });
 }
 
 /// "1,1,…"

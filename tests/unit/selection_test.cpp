@@ -2,6 +2,7 @@
 // The filters of threads, before the kernel gets them.
 #include "emulator/base/error.h"
 #include "tests/unit/support/cases.h"
+#include "tests/unit/support/error_from.h"
 #include "user/cli/selection_options.h"
 #include "user/select/containers.h"
 #include "user/select/name_glob.h"
@@ -343,29 +344,18 @@ TEST_F(CgroupTree, APathIsThatOfOneCgroup) {
   EXPECT_EQ(cgroup_at("/b", {}).names[0].open, 0u);
 }
 
-/// What the usage error says.
-template <class Call> std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage);
-    return error.what();
-  }
-  return "";
-}
-
 TEST(SelectionErrors, SayWhatIsExpected) {
-  EXPECT_EQ(refusal([] { make_name_glob("--comm", ""); }),
+  EXPECT_EQ(test::usage_error_from([] { make_name_glob("--comm", ""); }),
             "--comm needs a name, such as 'worker*'");
   EXPECT_EQ(
-      refusal([] { make_name_glob("--no-comm", "abcdefghijklmnop"); }),
+      test::usage_error_from([] { make_name_glob("--no-comm", "abcdefghijklmnop"); }),
       "--no-comm 'abcdefghijklmnop': the kernel keeps 15 characters of a thread's name; write "
       "'abcdefghijklmn*'");
-  EXPECT_EQ(refusal([] { cgroup_at("", {}); }),
+  EXPECT_EQ(test::usage_error_from([] { cgroup_at("", {}); }),
             "--cgroup needs a path, such as /sys/fs/cgroup/system.slice");
-  EXPECT_EQ(refusal([] { cgroup_of_unit("a/b"); }),
+  EXPECT_EQ(test::usage_error_from([] { cgroup_of_unit("a/b"); }),
             "--unit 'a/b' is no name of a unit of systemd, such as nginx.service");
-  EXPECT_EQ(refusal([] { cgroup_of_container("a/b", "/none"); }),
+  EXPECT_EQ(test::usage_error_from([] { cgroup_of_container("a/b", "/none"); }),
             "--container 'a/b' is no name or id of a container");
   EXPECT_EQ(cgroup_of_container("ab", "/none").asked, "--container ab");
 }

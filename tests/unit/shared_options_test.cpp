@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Options that several subcommands have: one spelling, and one answer to an output that exists.
-#include "emulator/base/error.h"
 #include "emulator/cli/shared_options.h"
 #include "tests/unit/support/all_commands.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 
@@ -86,12 +85,7 @@ TEST_F(SharedOptions, AreInTheDocs) {
 }
 
 std::string refusal(const std::string &path, bool force = false, const std::string &place = "") {
-  try {
-    require_free(path, force, place);
-    return "";
-  } catch (const Error &error) {
-    return error.what();
-  }
+  return test::error_from([&] { require_free(path, force, place); });
 }
 
 TEST(RequireFree, RefusesFilesLinksAndDirectoriesThatHoldAnything) {

@@ -2,6 +2,7 @@
 // The sender's end of a connection, and peers that are not collectors: user/net/tcp_link.
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/fake_collector.h"
 #include "user/net/tcp_link.h"
 
@@ -12,7 +13,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <functional>
 #include <list>
 #include <optional>
 #include <string>
@@ -21,16 +21,8 @@
 namespace ovnitrace {
 namespace {
 
+using test::error_from;
 using test::FakeCollector;
-
-std::string error_of(const std::function<void()> &what) {
-  try {
-    what();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
-}
 
 // It never ends to say who it is, byte by byte: as long as the sender would listen.
 TEST(TcpLink, EndsIfTheCollectorKeepsTalking) {
@@ -47,7 +39,7 @@ TEST(TcpLink, EndsIfTheCollectorKeepsTalking) {
         nanosleep(&pause, nullptr);
       }
     });
-    why = error_of([&] { TcpLink(collector.endpoint(), {}, "app", {}, 100'000'000); });
+    why = error_from([&] { TcpLink(collector.endpoint(), {}, "app", {}, 100'000'000); });
   }
   EXPECT_TRUE(refused) << "it hung up while the other was talking";
   EXPECT_NE(why.find("it took no data and sent no valid message"), why.npos) << why;
@@ -102,7 +94,7 @@ TEST(TcpLink, EndsAtMessagesThatHaveNoPlace) {
     });
     TcpLink link(collector.endpoint(), {}, "app");
     EXPECT_EQ(link.directory(), "there");
-    why = error_of([&] {
+    why = error_from([&] {
       for (;;)
         link.send(MessageType::records, std::string(100'000, 'r'));
     });
@@ -121,7 +113,7 @@ TEST(TcpLink, GivesTheCollectorsWordsForATerminal) {
                            "1m\n");
         FakeCollector::wait_until_closed(fd);
       });
-      why = error_of([&] {
+      why = error_from([&] {
         TcpLink link(collector.endpoint(), {}, "app");
         EXPECT_EQ(link.directory(), "?[31mred??1m?");
       });
@@ -153,7 +145,7 @@ TEST(TcpLink, EndsByTheTimeThatIsSetWhileItSends) {
       nanosleep(&pause, nullptr);
       link.end_by(monotonic_ns() + 100'000'000);
     });
-    why = error_of([&] {
+    why = error_from([&] {
       for (;;)
         link.send(MessageType::records, std::string(1'000'000, 'r'));
     });
@@ -170,9 +162,9 @@ TEST(TcpLink, EndsAtOnceWhenItMust) {
   });
   TcpLink link(collector.endpoint(), {}, "app");
   link.end_by(0);
-  EXPECT_NE(error_of([&] { link.send(MessageType::records, "abcd"); }).find("in time"),
+  EXPECT_NE(error_from([&] { link.send(MessageType::records, "abcd"); }).find("in time"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { link.receive(MessageType::done); }).find("is closed"),
+  EXPECT_NE(error_from([&] { link.receive(MessageType::done); }).find("is closed"),
             std::string::npos);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Data that do not fit into memory: emulator/base/temporary_file.
-#include "emulator/base/error.h"
 #include "emulator/base/temporary_file.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -29,14 +29,6 @@ protected:
     file.read(offset, bytes.data(), size);
     return bytes;
   }
-  static std::string error(const std::function<void()> &what) {
-    try {
-      what();
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
-  }
   test::TempDir dir_;
   std::optional<std::string> before_;
 };
@@ -58,7 +50,7 @@ TEST_F(TemporaryFiles, ReturnAppendedBytesAtTheirOffset) {
 TEST_F(TemporaryFiles, HaveNoNameAndAreMadeByTheFirstWrite) {
   setenv("TMPDIR", (dir_ / "none").c_str(), 1);
   TemporaryFile file;
-  EXPECT_EQ(error([&] { file.append("x", 1); }),
+  EXPECT_EQ(test::error_from([&] { file.append("x", 1); }),
             "cannot make a temporary file in " + dir_ / "none" +
                 ": No such file or directory; name another place with TMPDIR");
   setenv("TMPDIR", dir_.path().c_str(), 1);
@@ -69,7 +61,7 @@ TEST_F(TemporaryFiles, HaveNoNameAndAreMadeByTheFirstWrite) {
 TEST_F(TemporaryFiles, ReadingBeyondTheEndFails) {
   TemporaryFile file;
   file.append("abc", 3);
-  EXPECT_EQ(error([&] { read(file, 1, 3); }),
+  EXPECT_EQ(test::error_from([&] { read(file, 1, 3); }),
             "cannot read a temporary file in " + dir_.path() +
                 ": Input/output error; name another place with TMPDIR");
 }

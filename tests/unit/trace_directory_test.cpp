@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The directory of a trace: which ones may be overwritten, what is removed, what is left alone.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/chunk/trace_directory.h"
@@ -36,12 +37,7 @@ protected:
     return found;
   }
   std::string refusal(IfExists exists) const {
-    try {
-      TraceDirectory(trace_, exists);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+    return test::error_from([&] { TraceDirectory(trace_, exists); });
   }
   static void write(TraceDirectory &directory, const std::string &name,
                     const std::vector<std::string> &pieces) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The events and rules of --trigger, and how often one saves.
-#include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/record_arguments.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/trigger.h"
@@ -62,13 +62,7 @@ TEST(Trigger, CanBeSeveralOfEachKind) {
 
 /// The error for a name; empty if the name is right.
 std::string trigger_error(const std::string &name, FamilySet families = default_families()) {
-  try {
-    trigger_code(name, families);
-    return "";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage);
-    return error.what();
-  }
+  return test::usage_error_from([&] { trigger_code(name, families); });
 }
 
 TEST(Trigger, IsAnEventOfAFamilyThatIsCaptured) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/control/plan.h"
 
 #include <gtest/gtest.h>
@@ -14,13 +15,7 @@ namespace ovnitrace::test {
 
 /// The text of the usage error that the chains make; empty: none.
 inline std::string chain_error(const std::vector<std::string> &chains) {
-  try {
-    control::make_plan(chains);
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage);
-    return error.what();
-  }
-  return "";
+  return usage_error_from([&] { control::make_plan(chains); });
 }
 
 } // namespace ovnitrace::test

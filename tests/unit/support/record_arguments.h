@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/cli/checked_options.h"
 
 #include <gtest/gtest.h>
@@ -24,13 +25,7 @@ inline RecordArguments app() {
 
 /// Returns the error, which must be one of usage; empty if the arguments are right.
 inline std::string error_of(const RecordArguments &arguments) {
-  try {
-    checked(arguments);
-    return "";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage) << error.what();
-    return error.what();
-  }
+  return usage_error_from([&] { checked(arguments); });
 }
 
 } // namespace ovnitrace::test
