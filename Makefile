@@ -95,7 +95,7 @@ objects = $(patsubst %,$(B)/obj/%.o,$(1))
 # UNITS=1 compiles files together, in units: a build from nothing takes about half as long, but a changed
 # file rebuilds its unit. A build folder that began with units stays with them.
 UNITS ?= $(wildcard $(B)/units)
-together = $(call objects,$(if $(UNITS),$(shell scripts/units.sh -w $(B)/units/$(1) $(2)),$(2)))
+together = $(if $(UNITS),$(shell scripts/units.sh -w $(B)/units/$(1) $(2)),$(2))
 
 EMULATOR_SRC := $(filter-out emulator/cli/main.cpp,$(call find,emulator,*.cpp))
 USER_SRC := $(filter-out user/main.cpp,$(call find,user,*.cpp))
@@ -103,17 +103,18 @@ LIB_SRC := $(call find,user/libovnitrace,*.c)
 UNIT_SRC := $(call find,tests/unit,*.cpp) $(call find,tests/unit,*.c)
 E2E_SRC := $(call find,tests/e2e,*.cpp)
 BROWSER_SRC := $(call find,tests/browser,*.cpp)
-EMULATOR_OBJ := $(call together,emulator,$(EMULATOR_SRC))
-USER_OBJ := $(call together,user,$(USER_SRC))
+EMULATOR_OBJ := $(call objects,$(call together,emulator,$(EMULATOR_SRC)))
+USER_OBJ := $(call objects,$(call together,user,$(USER_SRC)))
 LINKED := $(patsubst tests/linked/%.cpp,$(B)/tests/programs/%,$(call find,tests/linked,*.cpp))
 PROGRAMS := $(patsubst tests/programs/%.cpp,$(B)/tests/programs/%,$(call find,tests/programs,*.cpp)) \
   $(LINKED:%=%_static) $(LINKED:%=%_shared)
 PROGRAMS += $(B)/tests/programs/failing_calls.so $(B)/tests/programs/blocks_static $(if $(filter x86_64,$(TARGET)),$(B)/tests/programs/blocks_i386)
 PROGRAMS += $(if $(filter aarch64,$(TARGET)),$(B)/tests/programs/call_paths_signed)
 BENCHES := $(patsubst tests/bench/%.cpp,$(B)/tests/bench/%,$(call find,tests/bench,*.cpp))
-FUZZED := $(EMULATOR_SRC) $(call find,user/probe,*.cpp) user/launch/signals.cpp \
-  user/control/ctl_socket.cpp user/control/grammar.cpp user/control/plan.cpp \
-  user/stacks/address_names.cpp
+FUZZED := $(call together,fuzzed,$(filter-out emulator/cli/%,$(EMULATOR_SRC)) \
+  $(call find,user/probe,*.cpp) user/launch/signals.cpp user/control/ctl_socket.cpp \
+  user/control/grammar.cpp user/control/plan.cpp user/stacks/address_names.cpp)
+FUZZED_OBJ := $(FUZZED:%=$(B)/fuzz/%.o)
 FUZZERS := $(patsubst tests/fuzz/%.cpp,$(B)/tests/fuzz/%,$(call find,tests/fuzz,*.cpp))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(B)/%.skel.h,$(call find,bpf,*.bpf.c))
 
@@ -140,7 +141,7 @@ $(B)/ovnitrace-emu: $(call objects,emulator/cli/main.cpp) $(B)/libemulator.a
 	$(Q)$(CXX) $(LDFLAGS) -pie -o $@ $^ $(EMULATOR_LIBS)
 
 $(B)/libemulator.a: $(EMULATOR_OBJ)
-$(B)/fuzz/libemulator.a: $(patsubst %,$(B)/fuzz/%.o,$(FUZZED))
+$(B)/fuzz/libemulator.a: $(FUZZED_OBJ)
 $(B)/fuzz/libnet.a: $(patsubst %,$(B)/fuzz/%.o,$(call find,user/net,*.cpp) user/chunk/small_chunk.cpp)
 $(B)/libovnitrace.a: $(call objects,$(LIB_SRC))
 $(B)/libemulator.a $(B)/fuzz/libemulator.a $(B)/fuzz/libnet.a $(B)/libovnitrace.a:
@@ -197,8 +198,8 @@ $(B)/tests/bench/%: tests/bench/%.cpp $(B)/libemulator.a $(B)/libovnitrace.a
 $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp user/ring/ring_buffer.cpp) \
   $(B)/tests/bench/bare_tracers.skel.h
 
-# Every parser under libFuzzer, with the emulator compiled once more for it. An archive, of which each
-# links what it uses: the command line does not link with this instrumentation, and is not used.
+# Every parser under libFuzzer, with the emulator compiled once more for it, without the command line,
+# which does not link with this instrumentation.
 FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
   $(if $(COVERAGE),-fprofile-instr-generate -fcoverage-mapping)
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
@@ -257,7 +258,7 @@ PAGE := $(B)/report/page.inc
 $(PAGE): emulator/report/assemble.sh $(call find,emulator/report/page,*)
 	$(call step,PAGE     $@)
 	$(Q)$< > $@
-$(EMULATOR_OBJ) $(B)/fuzz/emulator/report/page.cpp.o: | $(PAGE)
+$(EMULATOR_OBJ) $(FUZZED_OBJ): | $(PAGE)
 
 $(call objects,user/main.cpp $(filter %.cpp,$(UNIT_SRC))) $(USER_OBJ): | $(SKELETONS)
 $(B)/obj/%.cpp.o: %.cpp $(B)/flags

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// many_threads [N, 1000] [AT_ONCE, 16]: N threads that live for a moment, at most AT_ONCE together.
-// Prints `thread tid=` for each, and `threads=N`.
+// many_threads [N, 1000] [AT_ONCE, 16] [RENAMES, 0]: renames itself RENAMES times. Then it has N
+// threads that live for a moment, at most AT_ONCE together. Prints `thread tid=` for each, and
+// `threads=N`.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -12,6 +14,8 @@
 int main(int argc, char **argv) {
   const size_t count = argc > 1 ? strtoul(argv[1], nullptr, 10) : 1000;
   const size_t at_once = argc > 2 ? std::max(1ul, strtoul(argv[2], nullptr, 10)) : 16;
+  for (size_t left = argc > 3 ? strtoul(argv[3], nullptr, 10) : 0; left > 0; left--)
+    prctl(PR_SET_NAME, left % 2 ? "odd" : "even");
   for (size_t done = 0; done < count;) {
     std::vector<std::thread> batch;
     for (; batch.size() < at_once && done < count; done++)
