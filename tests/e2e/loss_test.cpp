@@ -41,7 +41,7 @@ protected:
 // If the creation of a thread is lost, its later events would be shown wrong. All CPUs are
 // therefore in a blackout. The new names leave no room for the creations.
 TEST_F(Unread, LosesCreationsAndShowsIt) {
-  capture(installed("many_threads") + " 500 16 50000", {"-m", "64M"});
+  capture(installed("many_threads") + " 500 16 40000", {"-m", "64M"});
   if (IsSkipped())
     return;
   ASSERT_GT(told_.life_lost, 0u);
