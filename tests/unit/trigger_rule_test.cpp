@@ -82,11 +82,18 @@ TEST(TriggerRule, AHitIsNamedWithItsThread) {
   trigger_hit hit = {.time = 1, .ns = 7'200'000, .hits = 1, .tid = 4711, .idle_cpu = 3, .comm = {}};
   memcpy(hit.comm, "redis-server", 12);
   EXPECT_EQ(text_of_kind(TRIGGER_LATENCY, hit), "latency 7.200 ms of redis-server(4711)");
+  EXPECT_EQ(text_of_kind(TRIGGER_PREEMPTED, hit), "preempted 7.200 ms of redis-server(4711)");
   EXPECT_EQ(text_of_kind(TRIGGER_EXIT, hit), "exit of redis-server(4711)");
   EXPECT_EQ(text_of_kind(TRIGGER_IDLE, hit),
             "idle-while-waiting 7.200 ms of redis-server(4711): CPU 3 was idle");
   memset(hit.comm, 'x', sizeof hit.comm);
   EXPECT_EQ(text_of_kind(TRIGGER_BLOCKED, hit), "blocked 7.200 ms of xxxxxxxxxxxxxxxx(4711)");
+}
+
+TEST(TriggerRule, LaterHitsHaveTheirNumber) {
+  EXPECT_EQ(with_number("exit of a(7)", 1), "exit of a(7)");
+  EXPECT_EQ(with_number("exit of a(7)", 2), "exit of a(7) (hit 2)");
+  EXPECT_EQ(with_number("exit of a(7)", 12'345), "exit of a(7) (hit 12,345)");
 }
 
 } // namespace

@@ -4,11 +4,10 @@
 #include "emulator/base/clock.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
-#include "user/bpf/kernel_functions.h"
+#include "user/bpf/capture_programs.h"
 #include "user/bpf/kernel_types.h"
 #include "user/bpf/preflight.h"
 #include "user/bpf/selection_programs.h"
-#include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
 
 #include "ovnitrace.skel.h"
@@ -22,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace ovnitrace {
@@ -42,24 +40,8 @@ void await_running_programs() {
     usleep(100'000);
 }
 
-/// Returns whether holders of CPUs must be recorded. If every thread is recorded, their switches
-/// already say who has a CPU.
-bool wants_holders(const CaptureParameters &parameters) {
-  return parameters.transitions &&
-         (!parameters.trace_all || parameters.selection.any() || parameters.regions);
-}
-
-/// Returns whether the kernel side can walk stacks by call-frame information: bpf_loop() is in
-/// 5.17.
-bool can_unwind([[maybe_unused]] const KernelTypes &types) {
-#if defined(__x86_64__) || defined(__aarch64__)
-  return types.has_helper("loop");
-#else
-  return false;
-#endif
-}
-
 /// Runs a program of type `syscall` in this thread. `context` is its argument, which it may change.
+/// Returns 0 or a negative errno.
 template <class Context> int run_once(const bpf_program *program, Context &context) {
   bpf_test_run_opts options = {};
   options.sz = sizeof(options);
@@ -83,8 +65,9 @@ Capture::Capture(const CaptureParameters &parameters)
     : skeleton_(nullptr, ovnitrace_bpf__destroy), ring_bytes_(parameters.ring_bytes),
       trace_all_(parameters.trace_all && !parameters.selection.any()),
       transitions_(parameters.transitions), selection_(parameters.selection),
-      regions_(parameters.regions), region_by_thread_(parameters.region_by_thread),
-      cmdlines_(parameters.cmdlines) {
+      visits_(visits_living(parameters)), regions_(parameters.regions),
+      region_by_thread_(parameters.region_by_thread), cmdlines_(parameters.cmdlines),
+      stack_depth_(parameters.stack_depth) {
   check_can_capture();
   if (parameters.stacks)
     require_kernel_pids("--stacks");
@@ -101,66 +84,8 @@ Capture::Capture(const CaptureParameters &parameters)
   if (!o)
     fail_bpf("open the BPF object", errno);
   describe(*o->rodata);
-  set_preempt_count(*o->rodata, types);
-  o->rodata->kfuncs = use_kfuncs(o->obj, types);
-  o->rodata->old_hierarchy = old_hierarchy();
-  prepare_selection(*o, selection_, parameters.trace_all, types);
-  o->rodata->has_twins = choose_twins(o->obj, types);
-  o->rodata->possible_cpus = cpus_ <= FTRACE_AFFINITY_MOST ? cpus_ : 0;
-  o->rodata->only_targets = parameters.only_targets;
-  o->rodata->has_transitions = parameters.transitions;
-  o->rodata->targets = uint32_t(std::min<size_t>(parameters.targets.size(), CAPTURE_TARGETS));
-  std::copy_n(parameters.targets.begin(), o->rodata->targets, o->rodata->target_pids);
-  bpf_map__set_max_entries(o->maps.stages, cpus_);
-  bpf_map__set_max_entries(o->maps.rings, cpus_);
-  o->rodata->stacks_wanted = parameters.stacks;
-  o->rodata->stack_depth = stack_depth_ = parameters.stack_depth;
-  if (parameters.stacks) {
-    bpf_map__set_max_entries(o->maps.stack_slots, CAPTURE_STACKS);
-    bpf_map__set_max_entries(o->maps.walked_stacks, WALKED_STACKS);
-    bpf_map__set_max_entries(o->maps.stack_scratch, cpus_);
-    bpf_map__set_max_entries(o->maps.stack_memory, cpus_);
-  }
-  unwinds_ = parameters.stacks & STACKS_USER && can_unwind(types);
-  o->rodata->unwinds = unwinds_;
-  if (unwinds_) {
-    bpf_map__set_max_entries(o->maps.unwind_rules, UNWIND_RULES);
-    bpf_map__set_max_entries(o->maps.unwind_walks, cpus_);
-    bpf_map__set_max_entries(o->maps.copy_scratch, cpus_);
-    bpf_map__set_max_entries(o->maps.stack_copies, STACK_COPY_RING);
-  }
-  if (parameters.stacks & STACKS_WAKEUP)
-    bpf_map__set_max_entries(o->maps.waker_stacks, FTRACE_TID_MASK + 1);
-  const bool modern = types.tracepoint_arguments("sched_switch") >= 4; // with prev_state, 5.18
-  o->rodata->wants_holders = wants_holders(parameters);
-  if (parameters.regions)
-    bpf_map__set_max_entries(o->maps.regions, CAPTURE_REGIONS);
-  bpf_program__set_autoload(o->progs.on_switch, transitions_ && modern);
-  bpf_program__set_autoload(o->progs.on_switch_3_arguments, transitions_ && !modern);
-  for (bpf_program *program :
-       {o->progs.on_waking, o->progs.on_wakeup, o->progs.on_wakeup_new, o->progs.on_migrate})
-    bpf_program__set_autoload(program, transitions_);
-  bpf_program__set_autoload(o->progs.on_exec_cmdline, cmdlines_);
-  if (cmdlines_)
-    bpf_map__set_max_entries(o->maps.cmdlines, CAPTURE_CMDLINES_BYTES);
-  // Without these a trace does not say who queued what a kernel worker did.
-  o->rodata->has_work_items = transitions_ && types.has_tracepoint("workqueue_queue_work") &&
-                              types.has_tracepoint("workqueue_execute_start");
-  for (bpf_program *program : {o->progs.on_queue_work, o->progs.on_execute_work})
-    bpf_program__set_autoload(program, o->rodata->has_work_items);
-  if (o->rodata->has_work_items) {
-    bpf_map__set_max_entries(o->maps.work_items, CAPTURE_WORK_ITEMS);
-    bpf_map__set_max_entries(o->maps.workers, CAPTURE_WORKERS);
-  }
-  visits_ = o->rodata->targets > 0 || (parameters.trace_all && selection_.any());
-  bpf_program__set_autoload(o->progs.snapshot, parameters.trace_all || visits_);
-  bpf_program *program = nullptr;
-  if (parameters.only_looks)
-    bpf_object__for_each_program(program, o->obj) bpf_program__set_autoload(program, false);
-  bpf_program__set_autoload(o->progs.mark_targets, visits_);
-  bpf_program__set_autoload(o->progs.list_traced, parameters.only_looks);
-  for (bpf_program *iterator : {o->progs.mark_targets, o->progs.snapshot, o->progs.list_traced})
-    bpf_program__set_autoattach(iterator, false);
+  prepare_capture(*o, parameters, cpus_, types);
+  unwinds_ = o->rodata->unwinds;
 
   if (int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs", error);
@@ -216,11 +141,7 @@ int Capture::stack_copies_fd() const {
 }
 
 const stack_slot *Capture::stack(uint32_t place_and_1) const {
-  if (!slots_ || place_and_1 == 0 || place_and_1 > CAPTURE_STACKS)
-    return nullptr;
-  const stack_slot *slot = &slots_[place_and_1 - 1];
-  const uint64_t count = __atomic_load_n(&slot->count, __ATOMIC_ACQUIRE);
-  return count > 0 && count <= CAPTURE_STACK_DEPTH ? slot : nullptr;
+  return written_stack(slots_.get(), place_and_1);
 }
 
 void Capture::attach() {
@@ -244,8 +165,8 @@ void Capture::follow_children_of_caller(bool follow) {
     fail_bpf("mark the traced program", error);
 }
 
-bool Capture::find_quota_timers(quota_timers &found) const {
-  return run_once(skeleton_->progs.find_quota_timers, found) == 0;
+int Capture::find_quota_timers(quota_timers &found) const {
+  return -run_once(skeleton_->progs.find_quota_timers, found);
 }
 
 /// Marks the targets and their threads. A thread that an unmarked one creates in the meantime needs

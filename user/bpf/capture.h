@@ -84,8 +84,8 @@ public:
   /// or an error, which is in errno, too.
   int share_maps(bpf_object *other) const;
   int regions_map() const; ///< descriptor of bpf/shared_maps.h's `regions`
-  /// Returns false with errno set if the kernel cannot find them now.
-  bool find_quota_timers(quota_timers &found) const;
+  /// Returns 0, or an errno if the kernel cannot find them now.
+  int find_quota_timers(quota_timers &found) const;
   int cgroups_fd() const; ///< ring of cgroup_record, CAPTURE_CGROUP_RING bytes
   /// Returns the ring of cmdline_record, of CAPTURE_CMDLINES_BYTES; -1 if they are not recorded.
   int cmdlines_fd() const;

@@ -4,9 +4,8 @@
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
 #include "user/bpf/bpf_log.h"
-#include "user/bpf/kernel_functions.h"
+#include "user/bpf/family_programs.h"
 #include "user/bpf/kernel_types.h"
-#include "user/bpf/twins.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
 
@@ -16,13 +15,22 @@
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 namespace ovnitrace {
+
+namespace {
+
+size_t count_of(const std::vector<ProbedFile> &files) {
+  size_t count = 0;
+  for (const ProbedFile &file : files)
+    count += file.probes.size();
+  return count;
+}
+
+} // namespace
 
 FamilyCapture::FamilyCapture(const Capture &capture, FamilySet families,
                              std::vector<ProbedFile> probes, uint32_t recorder)
@@ -58,64 +66,13 @@ int FamilyCapture::load(const Capture &capture, const KernelTypes &types, Family
   if (!o)
     fail_bpf("open the BPF object of the families", errno);
   capture.describe(*o->rodata);
-  set_preempt_count(*o->rodata, types);
-  o->rodata->kfuncs = use_kfuncs(o->obj, types);
-  o->rodata->steal_distance = types.steal_distance();
-  o->rodata->start_has_was_armed = types.tracepoint_arguments("hrtimer_start") >= 3;
-  o->rodata->recorder_uid = recorder;
-  o->bss->families = o->bss->chosen = families.bits();
-  size_maps(families);
+  const size_t probes = (families & families_of_programs()).bits() ? count_of(probes_) : 0;
+  absent_ = prepare_families(*o, {families, cpus_, recorder, probes}, types);
   if (const int error = capture.share_maps(o->obj))
     fail_bpf("share the maps of the scheduler's programs", error);
-  choose_programs(types, families);
-  o->rodata->has_twins = choose_twins(o->obj, types);
-  choose_probes(families);
+  if (probes > 0)
+    links_.prepare(o->progs.on_user_probe);
   return -load_skeleton(o->skeleton);
-}
-
-/// Makes arrays of all tids only for families that use them. In an LRU map each CPU takes up to
-/// kSpare entries for itself (kernel/bpf/bpf_lru_list.c, LOCAL_FREE_TARGET). Without spare entries,
-/// the map would evict some long before it is full.
-void FamilyCapture::size_maps(FamilySet chosen) {
-  constexpr uint32_t kSpare = 128;
-  families_bpf *const o = skeleton_.get();
-  bpf_map__set_max_entries(o->maps.family_counts, cpus_);
-  bpf_map__set_max_entries(o->maps.stolen, cpus_);
-  if (chosen.has(FTrace_EVT_set_priority & FTrace_family_mask))
-    bpf_map__set_max_entries(o->maps.priorities, FTRACE_TID_MASK + 1);
-  for (bpf_map *map : {o->maps.servers, o->maps.armed_timers, o->maps.disabled})
-    bpf_map__set_max_entries(map, bpf_map__max_entries(map) + kSpare * cpus_);
-}
-
-/// Chooses the programs of the wanted families whose tracepoints this kernel has. Each program must
-/// have a family, whichever are wanted.
-void FamilyCapture::choose_programs(const KernelTypes &types, FamilySet chosen) {
-  absent_.clear();
-  bpf_program *program = nullptr;
-  bpf_object__for_each_program(program, skeleton_->obj) {
-    if (program == skeleton_->progs.on_user_probe)
-      continue; // choose_probes()
-    std::string_view section = bpf_program__section_name(program);
-    std::string event(section.substr(section.find('/') + 1));
-    const FamilySet families = families_of_program(bpf_program__name(program));
-    bool wanted = (families & chosen).bits() != 0;
-    bool there = wanted && types.has_tracepoint(event);
-    if (wanted && !there)
-      absent_.push_back(event);
-    bpf_program__set_autoload(program, there);
-  }
-}
-
-/// Loads the program of the probes only if there are probes.
-void FamilyCapture::choose_probes(FamilySet chosen) {
-  size_t count = 0;
-  if ((chosen & families_of_programs()).bits())
-    for (const ProbedFile &file : probes_)
-      count += file.probes.size();
-  bpf_program__set_autoload(skeleton_->progs.on_user_probe, count > 0);
-  bpf_map__set_max_entries(skeleton_->maps.user_probes, uint32_t(std::max<size_t>(count, 1)));
-  if (count > 0)
-    links_.prepare(skeleton_->progs.on_user_probe);
 }
 
 /// Fills the map of probes by their numbers, which are the cookies of their places.

@@ -51,9 +51,6 @@ public:
 
 private:
   int load(const Capture &capture, const KernelTypes &types, FamilySet families, uint32_t recorder);
-  void size_maps(FamilySet chosen);
-  void choose_programs(const KernelTypes &types, FamilySet chosen);
-  void choose_probes(FamilySet chosen);
   void fill_probes();
   void attach_probes();
 

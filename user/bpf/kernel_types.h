@@ -14,6 +14,8 @@ class KernelTypes {
 public:
   /// Reads the kernel's BTF. Throws Error if that fails.
   KernelTypes();
+  /// Takes types over, of whatever kernel.
+  explicit KernelTypes(btf *types) : types_(types) {}
   ~KernelTypes();
   KernelTypes(const KernelTypes &) = delete;
   KernelTypes &operator=(const KernelTypes &) = delete;

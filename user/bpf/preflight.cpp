@@ -29,15 +29,6 @@ bool may_load_programs() {
   return has_capability(CAP_SYS_ADMIN) || (has_capability(kCapBpf) && has_capability(kCapPerfmon));
 }
 
-/// Returns whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
-bool has_machine_clock() {
-  std::ifstream offsets("/proc/self/timens_offsets"); // a line is: monotonic SECONDS NANOSECONDS
-  std::string clock;
-  int64_t seconds = 0, ns = 0;
-  offsets >> clock >> seconds >> ns;
-  return seconds == 0 && ns == 0;
-}
-
 /// Returns whether the kernel has sleepable BPF programs for uprobes.
 bool has_sleepable_uprobes(const KernelTypes &) {
   bpf_insn nothing[2] = {};
@@ -80,6 +71,14 @@ void check_can_capture() {
   if (!has_machine_clock())
     throw Error("this time namespace has a CLOCK_MONOTONIC of its own, and the kernel's events "
                 "have the machine's: run ovnitrace outside of it");
+}
+
+bool has_machine_clock(const std::string &offsets) {
+  std::ifstream file(offsets); // a line is: monotonic SECONDS NANOSECONDS
+  std::string clock;
+  int64_t seconds = 0, ns = 0;
+  file >> clock >> seconds >> ns;
+  return seconds == 0 && ns == 0;
 }
 
 bool in_initial_pid_namespace() {

@@ -14,6 +14,9 @@ class KernelTypes;
 /// Throws Error if the caller lacks the capabilities or the kernel lacks BTF.
 void check_can_capture();
 
+/// Returns whether CLOCK_MONOTONIC is the machine's: a time namespace may have an offset to it.
+bool has_machine_clock(const std::string &offsets = "/proc/self/timens_offsets");
+
 /// Returns whether a pid means the same process here as in the kernel's programs. It does not in a
 /// container with a PID namespace of its own.
 bool in_initial_pid_namespace();

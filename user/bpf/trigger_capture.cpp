@@ -30,6 +30,23 @@ std::string text_of(const trigger_rule &rule, const trigger_hit &hit) {
   return text;
 }
 
+std::string with_number(const std::string &cause, uint64_t hits) {
+  return hits > 1 ? fmt::format("{} (hit {})", cause, human_count(hits)) : cause;
+}
+
+void prepare_trigger(trigger_bpf &o, const trigger_rule &rule, uint32_t cpus) {
+  std::memcpy(const_cast<trigger_rule *>(&o.rodata->rule), &rule, sizeof rule);
+  const bool sees_wakeups =
+      rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_IDLE || rule.kind == TRIGGER_BLOCKED;
+  for (bpf_program *program : {o.progs.trigger_on_wakeup, o.progs.trigger_on_wakeup_new})
+    bpf_program__set_autoload(program, sees_wakeups);
+  o.rodata->possible_cpus = cpus;
+  if (rule.kind == TRIGGER_IDLE)
+    bpf_map__set_max_entries(o.maps.idle_cpus, cpus);
+  if (rule.kind == TRIGGER_EXIT)
+    bpf_map__set_max_entries(o.maps.trigger_since, 1); // not used
+}
+
 TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
     : skeleton_(nullptr, trigger_bpf__destroy) {
   if (rule.kind == TRIGGER_IDLE)
@@ -40,16 +57,7 @@ TriggerCapture::TriggerCapture(const Capture &capture, const trigger_rule &rule)
   if (!o)
     fail_bpf("open the BPF programs of --trigger", errno);
   capture.describe(*o->rodata);
-  std::memcpy(const_cast<trigger_rule *>(&o->rodata->rule), &rule, sizeof rule);
-  const bool sees_wakeups =
-      rule.kind == TRIGGER_LATENCY || rule.kind == TRIGGER_IDLE || rule.kind == TRIGGER_BLOCKED;
-  for (bpf_program *program : {o->progs.trigger_on_wakeup, o->progs.trigger_on_wakeup_new})
-    bpf_program__set_autoload(program, sees_wakeups);
-  o->rodata->possible_cpus = capture.cpus();
-  if (rule.kind == TRIGGER_IDLE)
-    bpf_map__set_max_entries(o->maps.idle_cpus, capture.cpus());
-  if (rule.kind == TRIGGER_EXIT)
-    bpf_map__set_max_entries(o->maps.trigger_since, 1); // not used
+  prepare_trigger(*o, rule, capture.cpus());
   if (const int error = capture.share_maps(o->obj))
     fail_bpf("share maps with the BPF programs of --trigger", error);
   if (const int error = load_skeleton(o->skeleton))

@@ -36,6 +36,13 @@ inline constexpr TriggerKindName kTriggerKinds[] = {
 /// Returns a hit in words: "latency 7.200 ms of redis-server(4711)". The name may hold any bytes.
 std::string text_of(const trigger_rule &rule, const trigger_hit &hit);
 
+/// Returns the cause of a save, with the number of the hit if it is not the first.
+std::string with_number(const std::string &cause, uint64_t hits);
+
+/// Chooses the programs and the sizes of the maps of an object that is not loaded yet. `cpus`:
+/// those that are possible.
+void prepare_trigger(trigger_bpf &object, const trigger_rule &rule, uint32_t cpus);
+
 /// Loads and attaches bpf/trigger.bpf.c.
 class TriggerCapture {
 public:
