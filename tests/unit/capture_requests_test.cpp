@@ -4,6 +4,7 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 
 #include <csignal>
 #include <semaphore>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -189,6 +191,37 @@ TEST(SaveSignal, IsARequestWhileItIsThereAndDoesNotEndTheProcess) {
 
 TEST(SaveSignal, OneThatComesTooLateIsForgotten) {
   EXPECT_EXIT(signal_too_late(), testing::ExitedWithCode(3), "");
+}
+
+TEST(CaptureRequests, ALineOfACallerIsAnswered) {
+  const test::TempDir dir;
+  control::CtlSocket socket(dir.path(), {}, getuid());
+  CaptureRequests::Actions actions;
+  actions.answer = [](const std::string &line) { return "ok\nanswer to " + line + "\n"; };
+  CaptureRequests requests(-1, std::move(actions));
+  requests.start(socket);
+  EXPECT_EQ(control::ask(dir.path(), "status"), "answer to status\n");
+  EXPECT_EQ(control::ask(dir.path(), "mark a b"), "answer to mark a b\n");
+}
+
+// A hit is of what the flight recorder held before; then the capture can stop.
+TEST(CaptureRequests, ASaveComesBeforeAHitAndAHitBeforeAStop) {
+  Log log;
+  const UniqueFd trigger(eventfd(1, EFD_NONBLOCK));
+  CaptureRequests::Actions actions = log.actions();
+  actions.hit = [&](size_t) {
+    eventfd_t taken;
+    eventfd_read(trigger.get(), &taken);
+    log.add(90);
+  };
+  control::CtlSocket nowhere("", {}, 0);
+  {
+    CaptureRequests requests(-1, std::move(actions), {trigger.get()});
+    requests.ask(CaptureRequests::kTimeOver);
+    requests.ask(CaptureRequests::kSave);
+    requests.start(nowhere);
+  }
+  EXPECT_EQ(log.all, (std::vector<unsigned>{0, 90, CaptureRequests::kTimeOver}));
 }
 
 } // namespace

@@ -95,5 +95,54 @@ TEST_F(ClosingReport, CountsEventsThatProgramsMayNotLogOrFire) {
             std::string::npos);
 }
 
+TEST_F(ClosingReport, CountsTheStacks) {
+  NamedStacks stacks;
+  stacks.captured.stacks = {{.first = 0, .kernel = 1, .user = 0, .taken = 40},
+                            {.first = 0, .kernel = 0, .user = 1, .taken = 2}};
+  stacks.cut = {false, true};
+  trace_.stacks = std::make_shared<NamedStacks>(stacks);
+  trace_.stacks_lost = 3;
+  const std::string text = printed(1);
+  const size_t second = text.find('\n') + 1;
+  EXPECT_EQ(text.substr(second), "ovnitrace: " + stack_counts(trace_).text() + "\n");
+  EXPECT_NE(text.find("42", second), text.npos) << text;
+}
+
+TEST_F(ClosingReport, EventsThatAreInNoFileDoNotCount) {
+  EXPECT_EQ(events_in_trace(trace_, 1000), 1000u);
+  trace_.dropped.counted = 100;
+  trace_.not_written = {{.counted = 20}, {}, {.counted = 3}};
+  EXPECT_EQ(events_in_trace(trace_, 1000), 877u);
+  trace_.not_written[2].counted = 880;
+  EXPECT_EQ(events_in_trace(trace_, 1000), 0u);
+  trace_.not_written[2].counted = 881; // a loss can be counted twice
+  EXPECT_EQ(events_in_trace(trace_, 1000), 0u);
+}
+
+TEST_F(ClosingReport, TheEndOfTheProgramFollowsAnEarlyEndOfTracing) {
+  EXPECT_EQ(ending_text("", "exited", true), "exited");
+  EXPECT_EQ(ending_text("", "stopped by a signal", false), "stopped by a signal");
+  EXPECT_EQ(ending_text("after 2 s (-d)", "exited", true),
+            "after 2 s (-d); later the program exited");
+  EXPECT_EQ(ending_text("after 2 s (-d)", "stopped by a signal", false), "after 2 s (-d)");
+}
+
+TEST_F(ClosingReport, TheStatusIsThatOfTheProgramUnlessTheTraceIsNotWhole) {
+  const auto status = [&](bool has_program) { return exit_status_of(trace_, has_program); };
+  EXPECT_EQ(status(true), 0);
+  EXPECT_EQ(status(false), 0);
+  trace_.life_lost = 1;
+  EXPECT_EQ(status(true), 0) << "the program's own";
+  EXPECT_EQ(status(false), 3) << "events are missing";
+  trace_.exit_status = 7;
+  EXPECT_EQ(status(true), 7);
+  trace_.life_lost = 0;
+  trace_.write_error = "full";
+  EXPECT_EQ(status(true), 7);
+  EXPECT_EQ(status(false), 3);
+  trace_.exit_status = 0;
+  EXPECT_EQ(status(true), 1);
+}
+
 } // namespace
 } // namespace ovnitrace

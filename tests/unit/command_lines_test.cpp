@@ -2,12 +2,16 @@
 // The command lines of a capture: user/record/command_lines.
 #include "user/record/command_lines.h"
 
+#include "emulator/base/spawn.h"
+
 #include <ovnitrace/capture.h>
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ovnitrace {
@@ -107,6 +111,55 @@ TEST(CommandLines, ALongCommandIsCutAsACommandLineIs) {
   EXPECT_EQ(shortened({std::string(kMost - 1, 'a') + "é"}),
             Arguments{std::string(kMost - 1, 'a') + "…"});
   EXPECT_EQ(shortened(Arguments(100'000)).size(), kMost + 1);
+}
+
+TEST(CommandLines, TheLastProgramOfAProcessIsItsLastLinesFirstWord) {
+  CommandLines lines;
+  lines.add(7, 100, std::string_view("env\0app\0", 8), false);
+  lines.add(8, 150, std::string_view("other\0", 6), false);
+  EXPECT_EQ(lines.last_program(7), "env");
+  lines.add(7, 200, std::string_view("/bin/app\0-x\0-y\0", 15), false);
+  EXPECT_EQ(lines.last_program(7), "/bin/app");
+  EXPECT_EQ(lines.last_program(8), "other");
+  EXPECT_EQ(lines.last_program(9), "");
+}
+
+/// Of a process that waits for its input: all but its last argument.
+const std::string kLivingStart = "/bin/sh -c echo;read a  ";
+
+/// The command line of such a process whose arguments take so many bytes.
+std::string living_line(size_t bytes) {
+  int input[2], output[2];
+  if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
+    return "no pipe";
+  const std::string last(bytes - kLivingStart.size() - 1, 'x');
+  pid_t pid = -1;
+  const int error = spawn({"/bin/sh", "-c", "echo;read a", "", last}, own_environment(),
+                          {.in = input[0], .out = output[1]}, pid);
+  close(input[0]);
+  close(output[1]);
+  char started;
+  CommandLines lines;
+  if (!error && read(output[0], &started, 1) == 1)
+    add_living(lines);
+  close(input[1]);
+  close(output[0]);
+  waitpid(pid, nullptr, 0);
+  for (const CommandLine &line : lines.all())
+    if (line.pid == uint32_t(pid))
+      return line.text;
+  return "none";
+}
+
+TEST(CommandLines, OfLivingProcessesAreCutAtTheSameLength) {
+  struct stat own;
+  if (stat("/proc/self/ns/pid", &own) != 0 || own.st_ino != 0xEFFFFFFC)
+    GTEST_SKIP() << "in a PID namespace, pids are other numbers";
+  const std::string &start = kLivingStart;
+  const size_t room = CAPTURE_CMDLINE_LONG - start.size();
+  EXPECT_EQ(living_line(CAPTURE_CMDLINE_LONG), start + std::string(room - 1, 'x'));
+  EXPECT_EQ(living_line(CAPTURE_CMDLINE_LONG + 2), start + std::string(room, 'x') + "…");
+  EXPECT_EQ(living_line(CAPTURE_CMDLINE_LONG + 700), start + std::string(room, 'x') + "…");
 }
 
 } // namespace

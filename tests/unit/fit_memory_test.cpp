@@ -172,5 +172,92 @@ TEST_F(MemoryLimit, IsReadFromCgroupVersion1) {
   EXPECT_EQ(left(), 4500u);
 }
 
+/// The error of a capture that cannot fit.
+std::string refusal(RecordOptions options) {
+  try {
+    fit_memory(options, options, 2, 48 * kMiB);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FitMemory, NamesTheOptionThatMakesEachPartSmaller) {
+  const std::string end = ", and the machine or its memory cgroup leaves 48 MiB: give it more, or "
+                          "change one of these options";
+  RecordOptions options = usual();
+  options.control.emplace_back();
+  options.stacks = 1;
+  options.families = families_of_tracepoints();
+  EXPECT_EQ(refusal(options),
+            "this capture needs about 350 MiB of memory (112 always, 48 for --control, 100 for "
+            "--stacks, 56 for --filter, 16 for --ring-size, 18 for --chunks and --chunk-size)" +
+                end);
+  options = usual();
+  options.buffer = {BufferKind::kCyc, 32 * kMiB};
+  EXPECT_EQ(refusal(options), "this capture needs about 192 MiB of memory (112 always, 16 for "
+                              "--ring-size, 64 for --buffer)" +
+                                  end);
+}
+
+TEST(FitMemory, AFlightRecordersChunksAreNotReduced) {
+  RecordOptions options = usual();
+  options.buffer = {BufferKind::kCyc, kMiB};
+  fit_memory(options, {}, 2, 118 * kMiB);
+  EXPECT_EQ(options.ring_bytes, 2 * kMiB);
+  EXPECT_EQ(options.chunk_bytes, kMiB);
+}
+
+// Version 1 has a huge number where version 2 has "max".
+TEST_F(MemoryLimit, IsNoneIfItIsHuge) {
+  write("cgroup", "0::/unit\n");
+  write("mountinfo", mount("/", "cgroup2 cgroup2 rw"));
+  write("fs/unit/memory.current", "1000\n");
+  write("fs/unit/memory.max", "4611686018427387904\n");
+  EXPECT_EQ(left(), UINT64_MAX);
+  write("fs/unit/memory.max", "4611686018427387903\n");
+  EXPECT_EQ(left(), 4611686018427387903u - 1000);
+}
+
+TEST_F(MemoryLimit, CountsCannotBeMoreThanWhatTheyArePartsOf) {
+  write("cgroup", "0::/unit\n");
+  write("mountinfo", mount("/", "cgroup2 cgroup2 rw"));
+  write("fs/unit/memory.max", "10000\n");
+  write("fs/unit/memory.current", "1000\n");
+  write("fs/unit/memory.stat", "file 5000\n");
+  EXPECT_EQ(left(), 10000u) << "all of it is page cache";
+  write("fs/unit/memory.stat", "file 400\nshmem 500\n");
+  EXPECT_EQ(left(), 9000u) << "none of it can be given back";
+  write("fs/unit/memory.current", "12000\n");
+  EXPECT_EQ(left(), 0u);
+}
+
+TEST_F(MemoryLimit, SwapDoesNotCountAlone) {
+  write("meminfo", "MemTotal: 9000 kB\nSwapFree: 200 kB\n");
+  EXPECT_EQ(left(), UINT64_MAX) << "what is available is not known";
+}
+
+TEST_F(MemoryLimit, IsNotThatOfAnotherHierarchy) {
+  write("cgroup", "5:cpu:/unit\n4:memory:/other\n");
+  write("mountinfo", mount("/", "cgroup cgroup rw,cpu"));
+  write("fs/unit/memory.limit_in_bytes", "8000\n");
+  write("fs/unit/memory.usage_in_bytes", "5000\n");
+  EXPECT_EQ(left(), UINT64_MAX) << "it does not count memory";
+  write("mountinfo", mount("/", "cgroup cgroup rw,memory"));
+  EXPECT_EQ(left(), UINT64_MAX) << "the process is in another one";
+  write("cgroup", "5:cpu:/other\n4:memory:/unit\n");
+  EXPECT_EQ(left(), 3000u);
+}
+
+TEST_F(MemoryLimit, IsAlsoThatOfTheRoot) {
+  write("cgroup", "0::/\n");
+  write("mountinfo", mount("/", "cgroup2 cgroup2 rw"));
+  write("fs/memory.max", "10000\n");
+  write("fs/memory.current", "1000\n");
+  EXPECT_EQ(left(), 9000u);
+  write("cgroup", "0::/unit\n");
+  EXPECT_EQ(left(), 9000u) << "of a cgroup without a limit";
+}
+
 } // namespace
 } // namespace ovnitrace

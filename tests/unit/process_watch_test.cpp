@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A process that is watched until it ends: user/launch/process_watch.
 #include "emulator/base/error.h"
+#include "tests/unit/support/child.h"
 #include "user/launch/process_watch.h"
 #include "user/record/traced.h"
 
 #include <gtest/gtest.h>
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,39 +16,7 @@
 namespace ovnitrace {
 namespace {
 
-/// A child that waits, with this name.
-class Child {
-public:
-  explicit Child(const char *name) {
-    int ends[2];
-    if (pipe(ends) != 0 || (pid_ = fork()) < 0)
-      throw std::runtime_error("no child");
-    if (pid_ == 0) {
-      prctl(PR_SET_NAME, name);
-      close(ends[0]);
-      close(ends[1]);
-      for (;;)
-        pause();
-    }
-    close(ends[1]);
-    char end;
-    while (read(ends[0], &end, 1) > 0)
-      ;
-    close(ends[0]);
-  }
-  ~Child() { kill(); }
-  void kill() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    pid_ = 0;
-  }
-  uint32_t pid() const { return uint32_t(pid_); }
-
-private:
-  pid_t pid_ = 0;
-};
+using test::Child;
 
 TEST(ProcessWatch, HasANameThatIsFitForAFile) {
   const std::pair<const char *, const char *> names[] = {

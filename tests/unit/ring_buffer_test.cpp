@@ -3,6 +3,7 @@
 #include "user/ring/ring_buffer.h"
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/memory_ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,36 +16,9 @@
 
 namespace ovnitrace::test {
 
-class RingBufferTest : public testing::Test {
+class RingBufferTest : public testing::Test, protected MemoryRing {
 protected:
-  RingBufferTest() : fd_(memfd_create("ring", MFD_CLOEXEC)) {
-    EXPECT_EQ(ftruncate(fd_, off_t(2 * page_ + 2 * kBytes)), 0);
-    void *memory =
-        mmap(nullptr, 2 * page_ + 2 * kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-    EXPECT_NE(memory, MAP_FAILED);
-    memory_ = static_cast<char *>(memory);
-  }
-  ~RingBufferTest() override {
-    munmap(memory_, 2 * page_ + 2 * kBytes);
-    close(fd_);
-  }
-
-  uint64_t &consumer() { return *reinterpret_cast<uint64_t *>(memory_); }
-  uint64_t &producer() { return *reinterpret_cast<uint64_t *>(memory_ + page_); }
-
-  /// As the kernel does; the data is mapped twice in a row, here it is written twice.
-  void produce(const std::string &message, uint32_t flags = 0) {
-    std::string bytes(8, 0);
-    const uint32_t length = uint32_t(message.size()) | flags;
-    std::memcpy(bytes.data(), &length, 4);
-    bytes += message;
-    bytes.resize((bytes.size() + 7) & ~size_t(7));
-    for (size_t n = 0; n < bytes.size(); n++) {
-      const size_t at = (producer() + n) % kBytes;
-      memory_[2 * page_ + at] = memory_[2 * page_ + kBytes + at] = bytes[n];
-    }
-    producer() += bytes.size();
-  }
+  RingBufferTest() : MemoryRing(kBytes), fd_(file()) {}
 
   std::vector<std::string> drain(RingBuffer &ring, uint64_t until) {
     std::vector<std::string> messages;
@@ -55,9 +29,7 @@ protected:
   }
 
   static constexpr size_t kBytes = 4096;
-  const size_t page_ = size_t(sysconf(_SC_PAGESIZE));
-  int fd_;
-  char *memory_ = nullptr;
+  const int fd_;
   bool whole_ = false;
 };
 

@@ -81,5 +81,16 @@ TEST(StacksJson, StacksAreCountedAsOftenAsTheyWereTaken) {
     "with_program": 210, "cut": 200, "gapped": 10, "lost": 6})"));
 }
 
+// What is cut is the program's part.
+TEST(StacksJson, OnlyAProgramsPartEndsWithTheMissingFrames) {
+  NamedStacks stacks = named();
+  stacks.cut = {true, false, true};
+  std::string text = "{\"first\": 1";
+  write_stacks(stacks, [&](std::string_view piece) { text += piece; });
+  const json found = json::parse(text + "}");
+  EXPECT_EQ(found["stacks"], json::parse(R"([{"kernel": [0], "user": [1, 2, 3], "cut": true},
+                                             {"user": [4]}, {"kernel": [1], "cut": true}])"));
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -39,5 +39,44 @@ TEST(StatusLine, SaysOnceWhatToDoAboutLosses) {
   EXPECT_NE(next.find("4 lost"), std::string::npos);
 }
 
+TEST(StatusLine, HasWholeSecondsAndNoIntervalOfZero) {
+  StatusLine line(5);
+  EXPECT_EQ(line.next({.time = 5, .elapsed = 1'999'999'999, .events = 2, .threads = 1}),
+            "1 s: 2,000,000,000 events/s, 0 lost, 0 kB, fullest ring 0.0 %, 1 thread");
+}
+
+CaptureStatus some_status() {
+  return {.time = 9'000'000'000,
+          .elapsed = 2'500'000'000,
+          .events = 12345,
+          .lost = 678,
+          .bytes = 2'000'000,
+          .fullest_ring = 125,
+          .threads = 7};
+}
+
+TEST(CtlStatus, IsALineOfText) {
+  CaptureStatus status = some_status();
+  EXPECT_EQ(text_of(status), "recording for 2.500 s: 12,345 events, 678 lost, 2.0 MB, fullest ring "
+                             "12.5 %, 7 threads\n");
+  status.paused = true;
+  status.events = status.threads = 1;
+  EXPECT_EQ(text_of(status), "paused; started for 2.500 s: 1 event, 678 lost, 2.0 MB, fullest ring "
+                             "12.5 %, 1 thread\n");
+}
+
+TEST(CtlStatus, IsALineOfJson) {
+  CaptureStatus status = some_status();
+  EXPECT_EQ(json_of(status, ""),
+            R"({"schema":1,"state":"recording","elapsed_ns":2500000000,"events":12345,"lost":678,)"
+            R"("bytes":2000000,"fullest_ring":0.125,"threads":7})"
+            "\n");
+  status.paused = true;
+  EXPECT_EQ(json_of(status, "one\ntwo\n"),
+            R"({"schema":1,"state":"paused","elapsed_ns":2500000000,"events":12345,"lost":678,)"
+            R"("bytes":2000000,"fullest_ring":0.125,"threads":7,"regions":"one\ntwo\n"})"
+            "\n");
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -323,5 +323,43 @@ TEST(TraceJson, CommandLinesAreInOrderOfProcessAndTime) {
             (std::vector<std::string>{"9 old", "9 first", "10 old", "11 second", "11 third"}));
 }
 
+TEST(TraceJson, WithoutCpusAndThreadsTheListsAreEmpty) {
+  const ThreadRegistry registry;
+  const CommandLines none;
+  const ThreadsSoFar threads = {registry, none};
+  const nlohmann::json found = written({}, &threads);
+  EXPECT_EQ(found["cpus"], 0);
+  for (const char *list : {"topology", "processes", "threads", "peers", "command_lines"})
+    EXPECT_EQ(found[list], nlohmann::json::array()) << list;
+  EXPECT_FALSE(found.contains("program_pid"));
+  EXPECT_FALSE(written({}).contains("threads"));
+}
+
+TEST(TraceJson, WithoutItsMainThreadAProcessHasTheNameOfTheFirst) {
+  ThreadRegistry registry;
+  for (const auto &[tid, pid, name] :
+       {std::tuple(31u, 30u, "b"), {33u, 30u, "c"}, {40u, 40u, "d"}, {20u, 19u, "a"}}) {
+    life_record record = {};
+    record.kind = LIFE_NEW;
+    record.tid = tid;
+    record.pid = pid;
+    record.time = 1000 + tid;
+    std::strncpy(record.comm, name, sizeof record.comm);
+    registry.learn(record);
+  }
+  const CommandLines none;
+  const ThreadsSoFar threads = {registry, none};
+  TraceDescription trace;
+  trace.control = {{"", "start:int3"}};
+  const nlohmann::json found = written(trace, &threads);
+  EXPECT_EQ(found["processes"], nlohmann::json::parse(R"([{"pid": 19, "name": "a"},
+                    {"pid": 30, "name": "b"}, {"pid": 40, "name": "d"}])"));
+  EXPECT_EQ(found["peers"], nlohmann::json::parse(R"([
+    {"tid": 20, "pid": 19, "name": "a", "since_ns": 1020},
+    {"tid": 31, "pid": 30, "name": "b", "since_ns": 1031},
+    {"tid": 33, "pid": 30, "name": "c", "since_ns": 1033},
+    {"tid": 40, "pid": 40, "name": "d", "since_ns": 1040}])"));
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -7,6 +7,14 @@
 
 namespace ovnitrace {
 
+uint64_t sending_time(const RecordOptions &options, size_t cpus) {
+  constexpr uint64_t kSecond = 1'000'000'000, kLeast = 60 * kSecond;
+  const uint64_t waiting = options.buffer.kind == BufferKind::kJtn
+                               ? (cpus + options.spare_chunks) * options.chunk_bytes
+                               : cpus * options.buffer.bytes;
+  return kLeast + (waiting >> 20) * kSecond;
+}
+
 CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
                                std::function<bool()> triggered, std::function<void()> full)
     : output_(target.output(), cpus) {

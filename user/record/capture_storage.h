@@ -33,6 +33,10 @@ private:
   FlightRecorder &second_;
 };
 
+/// Returns the ns in which a collector must take what waits for it at the end: a minute, and a
+/// second for each MiB.
+uint64_t sending_time(const RecordOptions &options, size_t cpus);
+
 /// Owns the buffer and the counters around it.
 class CaptureStorage {
 public:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/record/closing_report.h"
 
+#include "emulator/base/error.h"
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace ovnitrace {
@@ -40,6 +42,26 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
 
 bool is_incomplete(const TraceDescription &trace) {
   return events_lost(trace) || trace.skipped_runs || trace.life_lost || !trace.write_error.empty();
+}
+
+uint64_t events_in_trace(const TraceDescription &trace, uint64_t recorded) {
+  uint64_t events = recorded - trace.dropped.counted;
+  for (const EventLoss &loss : trace.not_written)
+    events -= std::min(events, loss.counted);
+  return events;
+}
+
+std::string ending_text(const std::string &stopped_early, const std::string &how,
+                        bool has_program) {
+  if (stopped_early.empty())
+    return how;
+  return has_program ? stopped_early + "; later the program " + how : stopped_early;
+}
+
+int exit_status_of(const TraceDescription &trace, bool has_program) {
+  if (!has_program && is_incomplete(trace))
+    return kExitIncomplete;
+  return !trace.write_error.empty() && trace.exit_status == 0 ? kExitFailure : trace.exit_status;
 }
 
 std::string what_is_missing(const TraceDescription &trace) {

@@ -5,6 +5,7 @@
 #include "user/record/trace_json.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace ovnitrace {
@@ -15,6 +16,18 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
 
 /// Returns whether events are missing in the trace.
 bool is_incomplete(const TraceDescription &trace);
+
+/// Returns how many of the `recorded` events are in the trace, when it says what was dropped or not
+/// written.
+uint64_t events_in_trace(const TraceDescription &trace, uint64_t recorded);
+
+/// Returns how a capture ended, in words. `stopped_early`: how tracing ended before, empty: it did
+/// not. `how`: how the program or what else was traced ended.
+std::string ending_text(const std::string &stopped_early, const std::string &how, bool has_program);
+
+/// Returns the exit status after a capture: the program's, in `trace`, unless the trace is not
+/// whole.
+int exit_status_of(const TraceDescription &trace, bool has_program);
 
 /// Returns what is missing and why, in one line; empty if nothing is missing.
 std::string what_is_missing(const TraceDescription &trace);

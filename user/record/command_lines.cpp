@@ -54,6 +54,14 @@ void CommandLines::add(uint32_t pid, uint64_t since_ns, std::string_view argumen
   all_.push_back({pid, since_ns, std::move(text)});
 }
 
+std::string CommandLines::last_program(uint32_t pid) const {
+  std::string last;
+  for (const CommandLine &line : all_)
+    if (line.pid == pid)
+      last = line.text.substr(0, line.text.find(' '));
+  return last;
+}
+
 void shorten(std::vector<std::string> &arguments) {
   size_t left = CAPTURE_CMDLINE_LONG;
   for (size_t n = 0; n < arguments.size(); n++) {

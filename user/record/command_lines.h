@@ -26,7 +26,9 @@ public:
   void add(uint32_t pid, uint64_t since_ns, std::string_view arguments, bool cut);
 
   const std::vector<CommandLine> &all() const { return all_; } ///< in the order of add()
-  uint64_t left_out() const { return left_out_; }              ///< beyond kMostBytes
+  /// Returns the first word of the last command line of a process; empty: it has none.
+  std::string last_program(uint32_t pid) const;
+  uint64_t left_out() const { return left_out_; } ///< beyond kMostBytes
 
 private:
   std::vector<CommandLine> all_;

@@ -20,6 +20,18 @@ bool is_before(const SchedTransition &a, const SchedTransition &b) {
 
 } // namespace
 
+CpuCount recorded_of(const cpu_stage &stage, const volatile family_count *families,
+                     const CpuCount &late) {
+  CpuCount count;
+  count.events = stage.events + stage.count - late.events;
+  count.lost = stage.lost_total - late.lost;
+  if (families) {
+    count.family_events = families->events - late.family_events;
+    count.family_lost = families->lost - late.family_lost;
+  }
+  return count;
+}
+
 bool CpuStream::drain() {
   return !ring_ || ring_->drain(until_, [&](const void *message, size_t bytes) {
     if (bytes == sizeof(sched_batch))

@@ -24,6 +24,11 @@ struct CpuCount {
   uint64_t family_lost = 0;
 };
 
+/// Returns how much of what one CPU logged is in the capture. `families`: of the other families;
+/// may be null. `late`: CpuStream::late().
+CpuCount recorded_of(const cpu_stage &stage, const volatile family_count *families,
+                     const CpuCount &late);
+
 /// Merges the events of one CPU. Transitions come in order, up to 31 of them late because they are
 /// staged. Life events, blackouts and events of other families wait for the transitions before
 /// them.

@@ -3,21 +3,18 @@
 
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
-#include "emulator/base/human.h"
 #include "emulator/base/identity.h"
 #include "emulator/base/messages.h"
-#include "emulator/format/thread_identity.h"
-#include "user/control/plan.h"
 #include "user/launch/call_filter.h"
 #include "user/launch/file_limit.h"
 #include "user/launch/signals.h"
+#include "user/record/capture_start.h"
 #include "user/record/closing_report.h"
 #include "user/record/make_target.h"
 #include "user/record/recording.h"
 #include "user/record/traced.h"
 #include "user/stacks/code_files.h"
 
-#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,56 +32,11 @@ namespace ovnitrace {
 
 namespace {
 
-/// Returns what is known before anything is logged.
-TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Identity &runs_as) {
-  TraceDescription trace;
-  trace.host = describe_host(cpus);
-  trace.possible_cpus = cpus;
-  trace.command = options.command;
-  if (!options.cmdlines && !trace.command.empty())
-    trace.command.resize(1); // arguments can be secrets
-  shorten(trace.command);
-  trace.attached_pids = options.pids;
-  trace.with_children = options.children;
-  trace.filters = options.selection.asked;
-  trace.all_threads = options.all && !options.selection.any() &&
-                      options.families.has(FTRACE_FAMILY_TASK) && options.control.empty();
-  trace.cpu_holders = options.families.has(FTRACE_FAMILY_TASK) && !trace.all_threads;
-  if (options.families.has(FTRACE_FAMILY_POWER))
-    trace.idle_states = idle_state_names(trace.host);
-  trace.user = runs_as.name;
-  trace.families = options.families;
-  trace.stacks_option = stacks_text(options.stacks);
-  trace.ring_bytes = options.ring_bytes;
-  trace.chunk_bytes = options.chunk_bytes;
-  trace.buffer = options.buffer;
-  trace.compress_level = options.compress_level;
-  trace.control = control::make_plan(options.control).descriptions();
-  trace.region_by_thread = options.region_by_thread;
-  return trace;
-}
-
 /// Throws Error if a thread of -t is not alive: it would never be recorded.
 void require_threads(const std::vector<uint32_t> &tids) {
   for (const uint32_t tid : tids)
     if (syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH)
       throw Error("--tid {}: there is no such thread", tid);
-}
-
-/// Returns whether ovnitrace starts a program once it has attached. The program would inherit a
-/// filter of system calls.
-bool starts_programs(const RecordOptions &options) {
-  return !options.command.empty() || !options.on_save.empty() || options.debuginfod ||
-         options.opens_browser;
-}
-
-/// Prints what is recorded: without a program, nothing else is to be seen until the end.
-void print_start(const RecordOptions &options, const Traced &traced, const TraceTarget &target) {
-  const std::string until =
-      options.duration ? fmt::format("for {} or until Ctrl-C", human_duration(options.duration))
-      : options.pids.empty() ? "until Ctrl-C"
-                             : "until it ends or Ctrl-C";
-  print("tracing {} {}; the trace goes to {}", traced.description(), until, target.place());
 }
 
 } // namespace
@@ -144,7 +96,7 @@ RecordResult record(const RecordOptions &options) {
       deny_unneeded_calls(!options.control.empty());
     recording->start(save_signal ? save_signal->file() : -1);
     if (!traced.is_program() && !options.quiet)
-      print_start(options, traced, *target);
+      print("{}", start_text(options, traced.description(), target->place()));
   } catch (...) {
     recording.reset();
     become(owner); // files are removed with the rights of their owner

@@ -7,7 +7,6 @@
 #include "user/chunk/service_thread.h"
 #include "user/record/host.h"
 
-#include <ovnitrace/control.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -125,13 +124,7 @@ void Recorder::finish() {
       cpus_[n].finish();
     records_ += cpus_[n].writer().records();
     events_ += cpus_[n].writer().events();
-    const CpuCount &late = cpus_[n].late();
-    counts_[n].events = stage.events + stage.count - late.events;
-    counts_[n].lost = stage.lost_total - late.lost;
-    if (families_) {
-      counts_[n].family_events = families_->count(n).events - late.family_events;
-      counts_[n].family_lost = families_->count(n).lost - late.family_lost;
-    }
+    counts_[n] = recorded_of(stage, families_ ? &families_->count(n) : nullptr, cpus_[n].late());
   }
 }
 
@@ -213,7 +206,7 @@ void Recorder::read_life() {
   uint64_t until = life_.produced();
   auto take = [this](const void *message, size_t bytes) {
     if (bytes == sizeof(life_record))
-      take_life(*static_cast<const life_record *>(message));
+      lives_.take(*static_cast<const life_record *>(message));
   };
   // Another CPU may be interrupted while it writes a message; later ones may be of threads
   // whose transitions come next. It has preemption disabled: it will be done soon.
@@ -231,76 +224,6 @@ void Recorder::read_command_lines() {
     cmdlines_->drain(cmdlines_->produced(), [this](const void *message, size_t bytes) {
       threads_.command_lines.take(message, bytes);
     });
-}
-
-void Recorder::take_life(life_record record) {
-  if (record.time > end_)
-    return;
-  record.cgroup = cgroups_.number(record.cgroup);
-  if (record.kind == LIFE_CGROUP) {
-    move_threads(record);
-    return;
-  }
-  if (record.kind == LIFE_REGION) {
-    take_region(record);
-    return;
-  }
-  take_thread(record);
-}
-
-void Recorder::take_thread(life_record record) {
-  const bool renames = threads_.registry.renames(record);
-  if (threads_.registry.learn(record))
-    for (CpuStream &cpu : cpus_)
-      cpu.expire(record.tid, record.time);
-  if (!ThreadRegistry::is_written(record) || record.cpu >= cpus_.size())
-    return;
-  if (renames || record.kind != LIFE_RENAME)
-    cpus_[record.cpu].add_life(record);
-  if (renames && record.kind != LIFE_RENAME) {
-    record.kind = LIFE_RENAME;
-    record.has_cpus = 0;
-    cpus_[record.cpu].add_life(record);
-  }
-}
-
-/// Notes that threads were moved. A thread that is already in the cgroup was not moved: it was in
-/// another hierarchy, or it was created there.
-void Recorder::move_threads(const life_record &record) {
-  const auto move = [&](const TracedThread &thread) {
-    if (thread.cgroup == record.cgroup || thread.account)
-      return;
-    life_record one = record;
-    one.tid = thread.tid;
-    const std::string_view name = thread.name->raw();
-    std::memset(one.comm, 0, sizeof one.comm);
-    name.copy(one.comm, sizeof one.comm);
-    take_thread(one);
-  };
-  if (!record.cgroup)
-    return;
-  if (const auto found = threads_.registry.all().find(record.tid);
-      !record.arg && found != threads_.registry.all().end())
-    move(found->second);
-  if (record.arg)
-    for (const auto &[tid, thread] : threads_.registry.all())
-      if (thread.pid == record.pid)
-        move(thread);
-}
-
-/// Notes the start or the stop of a region. After a stop, it is not known who has a CPU until the
-/// next region.
-void Recorder::take_region(const life_record &record) {
-  const uint32_t event = record.arg >> FTRACE_REGION_EVENT_SHIFT & 3;
-  const bool again = record.arg & FTRACE_REGION_AGAIN; // it is open already
-  regions_ += event == CONTROL_START && !again;
-  if (record.cpu < cpus_.size())
-    cpus_[record.cpu].add_life(record);
-  for (CpuStream &cpu : cpus_)
-    if (event == CONTROL_STOP)
-      cpu.add_region_stop(record.time);
-  if (on_region_ && !again && (event == CONTROL_START || event == CONTROL_STOP))
-    on_region_(event == CONTROL_START);
 }
 
 void Recorder::warn_of_left_out() {

@@ -10,6 +10,7 @@
 #include "user/record/cgroup_paths.h"
 #include "user/record/command_lines.h"
 #include "user/record/cpu_stream.h"
+#include "user/record/life_events.h"
 #include "user/stacks/stack_capture.h"
 
 #include <atomic>
@@ -70,7 +71,7 @@ public:
   void finish();
 
   /// Called on the recorder's thread when a region starts (true) or stops. Before start().
-  void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
+  void on_region(std::function<void(bool starts)> call) { lives_.on_region(std::move(call)); }
 
   /// Returns the cgroups of the threads that were seen so far. May be asked by any thread.
   const CgroupPaths &cgroups() const { return cgroups_; }
@@ -87,9 +88,9 @@ public:
   const std::vector<CpuCount> &counts() const { return counts_; }
   uint64_t skipped_runs() const { return skipped_runs_; }
   uint64_t life_lost() const { return life_lost_; }
-  uint64_t regions() const { return regions_; } ///< of --control, that started
-  uint64_t records() const { return records_; } ///< written to chunks
-  uint64_t events() const { return events_; }   ///< of them, events as `info` and `dump` count them
+  uint64_t regions() const { return lives_.regions(); } ///< of --control, that started
+  uint64_t records() const { return records_; }         ///< written to chunks
+  uint64_t events() const { return events_; } ///< of them, events as `info` and `dump` count them
 
 private:
   bool begins();
@@ -99,10 +100,6 @@ private:
   void read_cgroups();
   void read_command_lines();
   void take_marks();
-  void take_life(life_record record);
-  void take_thread(life_record record);
-  void move_threads(const life_record &record);
-  void take_region(const life_record &record);
   void warn_of_left_out();
   void notice_losses_somewhere();
   void notice_lost_families();
@@ -119,13 +116,12 @@ private:
   std::vector<CpuCount> counts_;
   uint64_t skipped_runs_ = 0;
   uint64_t life_lost_ = 0;
-  uint64_t regions_ = 0;
   uint64_t records_ = 0, events_ = 0;
   bool warned_of_left_out_ = false;
   uint64_t somewhere_checked_ = 0;        ///< ns: when both were read last, which begins each look
   std::atomic<uint64_t> end_{UINT64_MAX}; ///< ns
+  LifeEvents lives_{threads_.registry, cgroups_, cpus_, end_};
   UniqueFd epoll_, stop_event_, flush_event_;
-  std::function<void(bool starts)> on_region_;
   std::atomic<uint64_t> flushes_wanted_{0}, flushes_done_{0};
   std::atomic<uint64_t> flushed_{0}; ///< what the last flush returns
   std::atomic<bool> pause_wanted_{false};

@@ -14,7 +14,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <string_view>
@@ -124,17 +123,6 @@ std::vector<DeviceName> Recording::seen_devices() const {
   return devices ? named_devices({devices, CAPTURE_DEVICES}) : std::vector<DeviceName>();
 }
 
-/// Returns the ns in which a collector must take what waits for it: a minute, and a second for each
-/// MiB.
-uint64_t Recording::sending_time() const {
-  constexpr uint64_t kSecond = 1'000'000'000, kLeast = 60 * kSecond;
-  const uint64_t waiting =
-      options_.buffer.kind == BufferKind::kJtn
-          ? (trace_.host.cpus.size() + options_.spare_chunks) * options_.chunk_bytes
-          : trace_.host.cpus.size() * options_.buffer.bytes;
-  return kLeast + (waiting >> 20) * kSecond;
-}
-
 /// Writes what was recorded last, for a live view.
 void Recording::write_part(const std::string &directory, uint64_t since) {
   std::lock_guard lock(ending_);
@@ -185,7 +173,7 @@ std::string Recording::save(const std::string &cause) {
     const std::unique_ptr<TraceTarget> target =
         make_save_target(options_, traced_.name(), cpus, target_, saves_);
     place = target->place();
-    target->end_by(monotonic_ns() + sending_time());
+    target->end_by(monotonic_ns() + sending_time(options_, trace_.host.cpus.size()));
     recorder_.flush();
     const ThreadsSoFar threads = recorder_.copy_threads();
     write_saved(*target, flight, &threads);
@@ -239,7 +227,7 @@ void Recording::end_capture() {
     trace_.end = end;
     trace_.tracer_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - trace_.tracer_cpu;
   }
-  target_.end_by(monotonic_ns() + sending_time());
+  target_.end_by(monotonic_ns() + sending_time(options_, trace_.host.cpus.size()));
   recorder_.finish();
   storage_.close();
 }
@@ -255,9 +243,7 @@ void Recording::end(const Traced::End &end) {
     std::lock_guard lock(ending_);
     {
       std::lock_guard describing(describing_);
-      trace_.how = stopped_early_.empty() ? end.how
-                   : traced_.is_program() ? stopped_early_ + "; later the program " + end.how
-                                          : stopped_early_;
+      trace_.how = ending_text(stopped_early_, end.how, traced_.is_program());
       trace_.exit_status = end.exit_status;
     }
     if (!ended_)
@@ -293,18 +279,13 @@ void Recording::end(const Traced::End &end) {
             human_count(lost, "report", "reports"));
   }
   storage_.describe(trace_);
-  trace_.events = recorder_.events() - trace_.dropped.counted;
-  for (const EventLoss &loss : trace_.not_written)
-    trace_.events -= std::min(trace_.events, loss.counted);
+  trace_.events = events_in_trace(trace_, recorder_.events());
   if (named)
     name_later(*named);
   end_target();
   for (const UniqueFd &caller : stoppers)
     control::send_answer(caller.get(), "ok\n");
-  if (!traced_.is_program() && is_incomplete(trace_))
-    trace_.exit_status = kExitIncomplete;
-  else if (!trace_.write_error.empty() && trace_.exit_status == 0)
-    trace_.exit_status = kExitFailure;
+  trace_.exit_status = exit_status_of(trace_, traced_.is_program());
 }
 
 /// Completes the trace, and names stacks only then: reading files can take long.
@@ -321,7 +302,7 @@ void Recording::name_later(NamedStacks &stacks) {
 }
 
 void Recording::end_target() {
-  target_.end_by(monotonic_ns() + sending_time());
+  target_.end_by(monotonic_ns() + sending_time(options_, trace_.host.cpus.size()));
   try {
     target_.end(description(&recorder_.threads()), events_lost(trace_));
   } catch (const Error &error) {

@@ -46,11 +46,10 @@ private:
   TraceTarget::Description description(const ThreadsSoFar *threads) const;
   TraceTarget::Description part_description(bool goes_on);
   std::vector<DeviceName> seen_devices() const;
-  uint64_t sending_time() const;
   CaptureStatus status();
   void tick();
   std::string answer(const std::string &line);
-  std::string answer_save();
+  std::string answer_pause(bool pauses);
   std::string answer_mark(const std::string &text);
   bool add_mark(uint64_t time, const std::string &text);
   bool take_trigger_save();

@@ -6,44 +6,13 @@
 #include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
-#include "user/control/ctl_commands.h"
-
-#include <fmt/core.h>
-#include <nlohmann/json.hpp>
+#include "user/record/ctl_answers.h"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
 namespace ovnitrace {
-
-namespace {
-
-constexpr const char *kEnded = "error\nthe capture has ended\n";
-
-std::string status_json(const CaptureStatus &status, const std::string &regions) {
-  nlohmann::ordered_json json = {{"schema", 1},
-                                 {"state", status.paused ? "paused" : "recording"},
-                                 {"elapsed_ns", status.elapsed},
-                                 {"events", status.events},
-                                 {"lost", status.lost},
-                                 {"bytes", status.bytes},
-                                 {"fullest_ring", status.fullest_ring / 1000.0},
-                                 {"threads", status.threads}};
-  if (!regions.empty())
-    json["regions"] = regions;
-  return json.dump() + "\n";
-}
-
-std::string status_text(const CaptureStatus &status) {
-  return fmt::format("{} for {}: {}, {} lost, {}, fullest ring {:.1f} %, {}\n",
-                     status.paused ? "paused; started" : "recording",
-                     human_duration(status.elapsed), human_count(status.events, "event", "events"),
-                     human_count(status.lost), human_bytes(status.bytes),
-                     status.fullest_ring / 10.0, human_count(status.threads, "thread", "threads"));
-}
-
-} // namespace
 
 CaptureStatus Recording::status() {
   CaptureStatus status;
@@ -81,9 +50,7 @@ void Recording::tick() {
 }
 
 std::string Recording::answer(const std::string &line) {
-  const size_t blank = std::min(line.find(' '), line.size());
-  const std::string command = line.substr(0, blank);
-  const std::string argument = blank < line.size() ? line.substr(blank + 1) : "";
+  const auto [command, argument] = parse_ctl_line(line);
   control::Controller *controller = traced_.controller();
   if (controller && (command == "start" || command == "stop"))
     return controller->ask(command);
@@ -95,38 +62,38 @@ std::string Recording::answer(const std::string &line) {
     regions.erase(0, 3);
   }
   if (command == "save")
-    return answer_save();
+    return storage_.flight() ? answer_save(save()) : kCtlNothingToSave;
   if (command == "stop") {
     stop_early(kCtlStop);
-    return traced_.is_program() ? "ok\n" : ""; // end() answers, when the trace is whole
+    return traced_.is_program() ? kCtlDone : ""; // end() answers, when the trace is whole
   }
   const std::lock_guard lock(ending_);
   if (ended_)
-    return kEnded;
-  if (command == "status") {
-    const CaptureStatus now = status();
-    return "ok\n" + (argument == "--json" ? status_json(now, regions) : status_text(now) + regions);
-  }
-  if (command == "pause" || command == "resume") {
-    const bool on = command == "pause";
-    if (paused_ == on)
-      return fmt::format("error\nthe capture is {} already\n", on ? "paused" : "recording");
-    paused_ = on;
-    recorder_.pause(on);
-    recorder_.flush(); // from now on, it is so
-    return "ok\n";
-  }
+    return kCtlEnded;
+  if (command == "status")
+    return answer_status(status(), argument, regions);
+  if (command == "pause" || command == "resume")
+    return answer_pause(command == "pause");
   if (command == "mark")
     return answer_mark(argument);
   if (command == "start")
-    return "error\nthe capture has no --control, and records already\n";
-  return fmt::format("error\nunknown command: {}\n", printable_line(command));
+    return kCtlNothingToStart;
+  return answer_unknown(command);
+}
+
+std::string Recording::answer_pause(bool pauses) {
+  if (const std::string why = refuse_pause(paused_, pauses); !why.empty())
+    return why;
+  paused_ = pauses;
+  recorder_.pause(pauses);
+  recorder_.flush(); // from now on, it is so
+  return kCtlDone;
 }
 
 /// Adds a mark. Writes its text into trace.json at once, in case the capture is killed. REQUIRES:
 /// ending_ is held. Returns false if the trace has as many marks as it can have.
 bool Recording::add_mark(uint64_t time, const std::string &text) {
-  if (trace_.marks.size() == UINT16_MAX)
+  if (trace_.marks.size() >= kMostMarks)
     return false;
   {
     std::lock_guard lock(describing_);
@@ -139,11 +106,10 @@ bool Recording::add_mark(uint64_t time, const std::string &text) {
 }
 
 std::string Recording::answer_mark(const std::string &text) {
-  if (text.empty() || text.size() > kLongestMark)
-    return "error\na mark needs a text, which must not be too long\n";
-  if (!add_mark(monotonic_ns(), text))
-    return "error\nthe trace has as many marks as it can have\n";
-  return "ok\n";
+  if (const std::string why = refuse_mark(text, trace_.marks.size()); !why.empty())
+    return why;
+  add_mark(monotonic_ns(), text);
+  return kCtlDone;
 }
 
 /// Takes one of the saves that are left for triggers. Returns false if none is. For any thread.
@@ -187,9 +153,7 @@ void Recording::take_hit(size_t rule) {
   if (!hit)
     return;
   const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit)),
-                    counted = hit->hits > 1
-                                  ? fmt::format("{} (hit {})", cause, human_count(hit->hits))
-                                  : cause;
+                    counted = with_number(cause, hit->hits);
   {
     const std::lock_guard lock(ending_);
     if (ended_ || paused_ || !take_trigger_save())
@@ -210,14 +174,6 @@ void Recording::take_hit(size_t rule) {
     }
   }
   save(counted);
-}
-
-std::string Recording::answer_save() {
-  if (!storage_.flight())
-    return "error\nonly a flight recorder (--buffer last:SIZE) can be saved\n";
-  const std::string place = save();
-  return place.empty() ? "error\ncould not be saved: the messages of the capture say why\n"
-                       : fmt::format("ok\nsaved to {}\n", place);
 }
 
 } // namespace ovnitrace

@@ -4,10 +4,33 @@
 #include "emulator/base/human.h"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace ovnitrace {
+
+std::string json_of(const CaptureStatus &status, const std::string &regions) {
+  nlohmann::ordered_json json = {{"schema", 1},
+                                 {"state", status.paused ? "paused" : "recording"},
+                                 {"elapsed_ns", status.elapsed},
+                                 {"events", status.events},
+                                 {"lost", status.lost},
+                                 {"bytes", status.bytes},
+                                 {"fullest_ring", status.fullest_ring / 1000.0},
+                                 {"threads", status.threads}};
+  if (!regions.empty())
+    json["regions"] = regions;
+  return json.dump() + "\n";
+}
+
+std::string text_of(const CaptureStatus &status) {
+  return fmt::format("{} for {}: {}, {} lost, {}, fullest ring {:.1f} %, {}\n",
+                     status.paused ? "paused; started" : "recording",
+                     human_duration(status.elapsed), human_count(status.events, "event", "events"),
+                     human_count(status.lost), human_bytes(status.bytes),
+                     status.fullest_ring / 10.0, human_count(status.threads, "thread", "threads"));
+}
 
 std::string StatusLine::next(const CaptureStatus &status) {
   constexpr uint64_t kSecond = 1'000'000'000; // ns

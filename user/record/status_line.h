@@ -19,6 +19,12 @@ struct CaptureStatus {
   bool paused = false;
 };
 
+/// Answers `ovnitrace ctl status --json`: a line. `regions`: what --control says of its regions;
+/// empty: nothing.
+std::string json_of(const CaptureStatus &status, const std::string &regions);
+/// Answers `ovnitrace ctl status`: a line.
+std::string text_of(const CaptureStatus &status);
+
 /// Makes a line of text of each status. For one thread.
 class StatusLine {
 public:

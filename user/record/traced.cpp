@@ -63,26 +63,6 @@ UniqueFd pidfd_of(pid_t pid) {
   return fd;
 }
 
-/// Waits until processes that are not our children have ended, and prints that they have; a signal
-/// or -d ends the wait earlier. Returns why it is over.
-std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
-                               const RecordOptions &options, StopSignals &signals) {
-  const uint64_t duration = options.duration, limit = monotonic_ns() + duration;
-  for (const ProcessWatch &process : processes) {
-    const uint64_t now = monotonic_ns();
-    if (duration && now >= limit)
-      return time_over(duration);
-    if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
-      return kBySignal;
-    if (!process.ended())
-      return time_over(duration);
-  }
-  const std::string how = processes.size() == 1 ? "the process ended" : "the processes ended";
-  if (!options.quiet)
-    print("{}: tracing stopped", how);
-  return how;
-}
-
 } // namespace
 
 CaptureParameters capture_parameters(const RecordOptions &options) {
@@ -117,6 +97,24 @@ std::string time_over(uint64_t duration) {
   return fmt::format("after {} (-d)", human_duration(duration));
 }
 
+std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
+                               const RecordOptions &options, StopSignals &signals) {
+  const uint64_t duration = options.duration, limit = monotonic_ns() + duration;
+  for (const ProcessWatch &process : processes) {
+    const uint64_t now = monotonic_ns();
+    if (duration && now >= limit)
+      return time_over(duration);
+    if (signals.wait(duration ? double(limit - now) / 1e9 : 0, process.file()))
+      return kBySignal;
+    if (!process.ended())
+      return time_over(duration);
+  }
+  const std::string how = processes.size() == 1 ? "the process ended" : "the processes ended";
+  if (!options.quiet)
+    print("{}: tracing stopped", how);
+  return how;
+}
+
 Traced::Traced(const RecordOptions &options, const Identity &owner, const Identity &runs_as)
     : options_(options), owner_(owner), runs_as_(runs_as), signals_(stop_signals(options)),
       capture_(capture_parameters(options)), processes_(watch_processes(options)) {}
@@ -140,16 +138,20 @@ void Traced::attach() {
   choose_cgroups(capture_, options_, true); // now the kernel side chooses those that are made later
   if (options_.all || !options_.pids.empty()) {
     capture_.snapshot();
-    if (options_.selection.any() && capture_.counts().threads_found == 0)
-      print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
-            filters_text(options_.selection));
+    warn_if_none_passes(options_.selection, capture_.counts().threads_found);
   }
   if (!is_program() && !options_.quiet)
-    warn_of_unknown_names();
+    warn_of_unknown_names(options_.rules);
   if (controller_ && !is_program()) {
     controller_->start(options_.pids);
     controller_->begin_living();
   }
+}
+
+void warn_if_none_passes(const Selection &selection, uint32_t threads_found) {
+  if (selection.any() && threads_found == 0)
+    print("warning: no thread passes the filters now ({}); ovnitrace waits for one",
+          filters_text(selection));
 }
 
 void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits) {
@@ -160,24 +162,27 @@ void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits) 
     print("warning: ovnitrace runs in a cgroup namespace, where the kernel's names and levels of "
           "cgroups are not known: --cgroup, --unit and --container may find nothing; run it on the "
           "host, or in a container without a cgroup namespace (docker run --cgroupns=host)");
-  const std::vector<std::vector<std::string>> paths = capture.choose_cgroups();
+  print_cgroups(choices, capture.choose_cgroups(), options.quiet, waits);
+}
+
+void print_cgroups(const std::vector<CgroupChoice> &choices,
+                   const std::vector<std::vector<std::string>> &paths, bool quiet, bool waits) {
   for (size_t n = 0; n < paths.size(); n++) {
     if (paths[n].empty())
       print("warning: {}: there is no such cgroup now{}", choices[n].asked,
             waits ? "; ovnitrace waits for one" : "");
     for (const std::string &path : paths[n])
-      if (!options.quiet)
+      if (!quiet)
         print("{} is the cgroup {}", choices[n].asked, printable_line(path));
   }
 }
 
-/// Warns of a --trigger whose name no living thread has: perhaps it lacks a *.
-void Traced::warn_of_unknown_names() const {
-  if (std::none_of(options_.rules.begin(), options_.rules.end(),
+void warn_of_unknown_names(const std::vector<RuleOption> &rules) {
+  if (std::none_of(rules.begin(), rules.end(),
                    [](const RuleOption &option) { return option.rule.has_glob; }))
     return;
   const std::vector<std::string> names = thread_names();
-  for (const RuleOption &option : options_.rules) {
+  for (const RuleOption &option : rules) {
     const auto has_name = [&](const std::string &name) {
       return glob_fits(&option.rule.glob, name.data(), uint32_t(name.size()));
     };
@@ -207,10 +212,13 @@ std::vector<uint32_t> Traced::ctl_pids() const {
 }
 
 FamilySet Traced::captured_families() const {
-  if (!families_)
-    return options_.families;
-  const uint32_t refused = wanted_families_.bits() & ~families_->families().bits();
-  return options_.families & FamilySet(~refused);
+  return families_ ? captured_of(options_.families, wanted_families_, families_->families())
+                   : options_.families;
+}
+
+FamilySet captured_of(FamilySet asked, FamilySet wanted, FamilySet loaded) {
+  const uint32_t refused = wanted.bits() & ~loaded.bits();
+  return asked & FamilySet(~refused);
 }
 
 /// Attaches the programs of families. It reports what the kernel lacks, and captures the rest.
@@ -263,10 +271,7 @@ std::string Traced::unwatched_program(const CommandLines &lines) const {
   if (!program_ || !options_.probe_files.empty() ||
       !(options_.families & families_of_programs()).bits())
     return "";
-  std::string last;
-  for (const CommandLine &line : lines.all()) // by time
-    if (line.pid == program_pid())
-      last = line.text.substr(0, line.text.find(' '));
+  const std::string last = lines.last_program(program_pid());
   const auto name = [](const std::string &path) { return std::filesystem::path(path).filename(); };
   if (last.empty() || name(last) == name(options_.command[0]))
     return "";
@@ -335,18 +340,19 @@ std::string Traced::name() const {
   return processes_.empty() ? "system" : processes_.front().name();
 }
 
-std::string Traced::description() const {
-  if (options_.selection.any())
+std::string what_is_traced(const RecordOptions &options,
+                           const std::deque<ProcessWatch> &processes) {
+  if (options.selection.any())
     return fmt::format("{} that pass {}",
-                       processes_.empty() ? "threads of the machine" : "threads of the processes",
-                       filters_text(options_.selection));
-  if (processes_.empty())
+                       processes.empty() ? "threads of the machine" : "threads of the processes",
+                       filters_text(options.selection));
+  if (processes.empty())
     return "every thread of the machine";
-  std::string what = processes_.size() == 1 ? "process" : "processes";
-  for (size_t n = 0; n < processes_.size(); n++)
-    what += fmt::format("{} {} ({})", n ? "," : "", processes_[n].pid(),
-                        printable_line(processes_[n].name()));
-  return what + (options_.children ? " with children" : " without children");
+  std::string what = processes.size() == 1 ? "process" : "processes";
+  for (size_t n = 0; n < processes.size(); n++)
+    what += fmt::format("{} {} ({})", n ? "," : "", processes[n].pid(),
+                        printable_line(processes[n].name()));
+  return what + (options.children ? " with children" : " without children");
 }
 
 } // namespace ovnitrace

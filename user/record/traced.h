@@ -27,6 +27,17 @@ namespace ovnitrace {
 /// exist yet.
 void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits);
 
+/// Prints which cgroups were chosen. `paths`: of each of `choices`.
+void print_cgroups(const std::vector<CgroupChoice> &choices,
+                   const std::vector<std::vector<std::string>> &paths, bool quiet, bool waits);
+
+/// Warns if no living thread passes the filters.
+void warn_if_none_passes(const Selection &selection, uint32_t threads_found);
+
+/// Returns the families that are captured of those `asked` for. Of the `wanted` ones, the kernel
+/// has taken only `loaded`.
+FamilySet captured_of(FamilySet asked, FamilySet wanted, FamilySet loaded);
+
 /// Says in words how a capture ended that was limited to `duration` ns.
 std::string time_over(uint64_t duration);
 
@@ -36,6 +47,17 @@ CaptureParameters capture_parameters(const RecordOptions &options);
 /// Opens the processes of `options`. Those that a name has found may have ended. Throws Error if
 /// another one has, or all have.
 std::deque<ProcessWatch> watch_processes(const RecordOptions &options);
+
+/// Waits until processes that are not our children have ended, and prints that they have; a signal
+/// or -d ends the wait earlier. Returns why it is over.
+std::string wait_for_processes(const std::deque<ProcessWatch> &processes,
+                               const RecordOptions &options, StopSignals &signals);
+
+/// Describes in words what is traced without a program.
+std::string what_is_traced(const RecordOptions &options, const std::deque<ProcessWatch> &processes);
+
+/// Warns of a --trigger whose name no living thread has: perhaps it lacks a *.
+void warn_of_unknown_names(const std::vector<RuleOption> &rules);
 
 /// Loads, attaches and detaches a capture. Events are logged from attach() to detach(). Members are
 /// destroyed in the reverse order.
@@ -76,7 +98,7 @@ public:
   /// Returns the name of the program or the first process, or "system".
   std::string name() const;
   /// Describes in words what is traced without a program.
-  std::string description() const;
+  std::string description() const { return what_is_traced(options_, processes_); }
 
   Capture &capture() { return capture_; }
   /// Returns the families that were asked for, except those that the kernel refuses. REQUIRES:
@@ -93,7 +115,6 @@ public:
 
 private:
   void attach_families();
-  void warn_of_unknown_names() const;
   void attach_control();
   std::vector<ProbedFile> find_user_probes();
 
