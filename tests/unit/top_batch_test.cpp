@@ -136,6 +136,12 @@ TEST_F(Batch, ItEndsWhenNobodyReads) {
   close(before);
   signal(SIGPIPE, old);
   EXPECT_FALSE(batch.wait(UINT64_MAX / 2, -1));
+  EXPECT_EQ(batch.unfinished(), "") << "nobody reads that either";
+}
+
+TEST_F(Batch, ManyIntervalsAreCountedInGroupsOfDigits) {
+  TopBatch batch({.columns = 80}, 12'000, 0, false);
+  EXPECT_EQ(batch.unfinished(), "0 of 12,000 intervals were printed");
 }
 
 } // namespace

@@ -264,6 +264,8 @@ protected:
     if (bind(fd.get(), reinterpret_cast<sockaddr *>(&from), sizeof from) != 0 ||
         connect(fd.get(), reinterpret_cast<sockaddr *>(&to), sizeof to) != 0)
       fd = UniqueFd();
+    const timeval most = {10, 0}; // only if nothing ever comes
+    setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     return fd;
   }
   /// Returns the whole response.
@@ -316,6 +318,29 @@ TEST(MetricsAddress, InUseIsAnError) {
   const std::string address = local_text(first.get());
   const auto port = uint16_t(std::stoul(address.substr(address.rfind(':') + 1)));
   EXPECT_THROW(listen_on({Endpoint::kTcp, "127.0.0.1", port}), Error);
+}
+
+TEST_F(ServedMetrics, AreRefusedToTheNinthConnectionOfAHost) {
+  std::vector<UniqueFd> idle;
+  for (int n = 0; n < 7; n++)
+    idle.push_back(connection_from(2));
+  EXPECT_TRUE(ask("GET /metrics", 2).starts_with("HTTP/1.1 200 ")) << "the eighth";
+  idle.push_back(connection_from(2));
+  EXPECT_EQ(ask("GET /metrics", 2), "") << "the ninth";
+  EXPECT_TRUE(ask("GET /metrics", 3).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServedMetrics, AreForOneOf32Connections) {
+  std::vector<UniqueFd> idle;
+  for (uint32_t n = 0; n < 31; n++)
+    idle.push_back(connection_from(2 + n / 8));
+  EXPECT_TRUE(ask("GET /metrics").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(ServedMetrics, SayWhatEndsWithTheCapture) {
+  EXPECT_EQ(server_->unfinished(), "no metrics are served any more");
+  EXPECT_TRUE(ask("GET /other").ends_with("\r\n\r\nsee /metrics\n"));
+  EXPECT_NE(ask("GET /other").find("\r\nContent-Type: text/plain\r\n"), std::string::npos);
 }
 
 } // namespace

@@ -190,6 +190,12 @@ TEST_F(Screen, TheFilterTakesKeysUntilEnter) {
   EXPECT_EQ(title().find("names"), std::string::npos) << title();
 }
 
+TEST_F(Screen, TheFilterTakesNoControlCharacters) {
+  take(0, 10);
+  type("/t\x01\t\x1f ~");
+  EXPECT_EQ(last(), "names with: t ~_") << "a blank is a character";
+}
+
 TEST_F(Screen, TheFilterDropsWholeCharacters) {
   take(0, 10);
   type("/aé");
