@@ -66,15 +66,24 @@ TEST_F(Session, CtlMarksPausesAndStops) {
   eventually([&] { return listens(); }, "the capture listens");
   EXPECT_EQ(ctl({"mark", "before", "the \"pause\""}).status(), 0);
   EXPECT_EQ(ctl({"pause"}).status(), 0);
-  EXPECT_EQ(ctl({"pause"}).status(), 1) << "it is paused already";
+  const auto refusal = [&](const char *command) {
+    const Outcome outcome = ctl({command});
+    EXPECT_EQ(outcome.status(), 1) << command;
+    return outcome.err;
+  };
+  EXPECT_NE(refusal("pause").find("the capture is paused already\n"), std::string::npos);
   const nlohmann::json paused = nlohmann::json::parse(ctl({"status", "--json"}).out);
   EXPECT_EQ(paused["state"], "paused");
   EXPECT_GT(paused["events"], 0);
   EXPECT_EQ(paused["lost"], 0);
   EXPECT_EQ(ctl({"resume"}).status(), 0);
+  EXPECT_NE(refusal("resume").find("the capture is recording already\n"), std::string::npos);
   EXPECT_EQ(ctl({"mark", "after"}).status(), 0);
-  EXPECT_EQ(ctl({"save"}).status(), 1) << "it is no flight recorder";
-  EXPECT_EQ(ctl({"start"}).status(), 1) << "it has no regions";
+  EXPECT_NE(refusal("save").find("only a flight recorder (--buffer last:SIZE) can be saved\n"),
+            std::string::npos);
+  EXPECT_NE(refusal("start").find("the capture has no --control, and records already\n"),
+            std::string::npos);
+  EXPECT_TRUE(ctl({"status"}).out.starts_with("recording for "));
   EXPECT_EQ(ctl({"stop"}).status(), 0);
   eventually([&] { return !listens() || read_trace_json(trace()).end; }, "it has stopped");
   capture.signal(SIGTERM);
