@@ -2,6 +2,7 @@
 // What a capture makes of the births, names, moves and regions of threads: user/record/life_events.
 #include "user/record/life_events.h"
 
+#include "emulator/format/thread_state.h"
 #include "tests/unit/support/chunks.h"
 #include "user/chunk/linked_chunks.h"
 
@@ -42,6 +43,11 @@ protected:
     record.arg = event << FTRACE_REGION_EVENT_SHIFT | more;
     return record;
   }
+  /// Writes what has come so far. The chunks stay open.
+  void write() {
+    for (CpuStream &stream : streams_)
+      stream.take_stage(cpu_stage{});
+  }
   /// The lines of a CPU's file, without the headers of chunks: "300 exit", "300 name prog" …
   Lines lines(uint16_t cpu) {
     if (!closed_)
@@ -53,15 +59,11 @@ protected:
       queue_.close();
     closed_ = true;
     static const std::map<uint32_t, const char *> kNames = {
-        {FTrace_EVT_task_create, "create"},
-        {FTrace_EXT_exec, "exec"},
-        {FTrace_EXT_exit, "exit"},
-        {FTrace_EXT_cgroup_move, "moved"},
-        {FTrace_EXT_region, "region"},
-        {FTrace_EXT_snapshot, "snapshot"},
-        {FTrace_EXT_affinity, "affinity"},
-        {FTrace_EXT_name_0, "name"},
-        {FTrace_EVT_task_activate, "wakeup"},
+        {FTrace_EVT_task_create, "create"}, {FTrace_EXT_exec, "exec"},
+        {FTrace_EXT_exit, "exit"},          {FTrace_EXT_cgroup_move, "moved"},
+        {FTrace_EXT_region, "region"},      {FTrace_EXT_snapshot, "snapshot"},
+        {FTrace_EXT_affinity, "affinity"},  {FTrace_EXT_name_0, "name"},
+        {FTrace_EXT_state, "state"},
     };
     Lines found;
     for (const ftrace_record &record : output_.files[cpu])
@@ -153,6 +155,7 @@ TEST_F(LifeEventsTest, ANameWithoutAnEventIsOnlyLearned) {
 TEST_F(LifeEventsTest, ANewThreadWithAnOldTidIsAnotherOnEachCpu) {
   lives_.take(life(200, LIFE_NEW, 0, 7, "one"));
   lives_.take(life(250, LIFE_EXIT, 1, 7, "one"));
+  write();
   lives_.take(life(300, LIFE_NEW, 0, 7, "two"));
   lives_.take(life(350, LIFE_EXIT, 1, 7, "two"));
   EXPECT_EQ(registry_.count(), 2u);
@@ -234,6 +237,26 @@ TEST_F(Regions, AreCountedWhenTheyStart) {
   EXPECT_EQ(called_, (std::vector<bool>{true, false, true}));
   EXPECT_EQ(lines(0, "region"), Lines{"200 region"});
   EXPECT_EQ(lines(1, "region"), (Lines{"210 region", "220 region", "230 region", "240 region"}));
+}
+
+/// A later chunk says who runs, if that is known.
+TEST_F(Regions, ThatStopLeaveItUnknownWhoRunsOnEachCpu) {
+  for (const bool stops : {false, true}) {
+    for (const uint32_t cpu : {0, 1}) {
+      life_record runs = life(1000 + 1000 * stops, LIFE_SNAPSHOT, cpu, 70 + cpu);
+      runs.arg = uint32_t(ThreadState::Running) | cpu << FTRACE_SNAPSHOT_CPU_SHIFT;
+      lives_.take(runs);
+    }
+    lives_.take(region(1100 + 1000 * stops, 0, stops ? CONTROL_STOP : CONTROL_START));
+    write();
+    for (const uint32_t cpu : {0, 1}) {
+      streams_[cpu].pass_on(UINT64_MAX);
+      lives_.take(life(1200 + 1000 * stops, LIFE_EXIT, cpu, 70 + cpu));
+    }
+    write();
+  }
+  for (const uint16_t cpu : {0, 1})
+    EXPECT_EQ(lines(cpu, "state"), Lines{"1200 state"}) << cpu;
 }
 
 TEST_F(Regions, AreCountedAlsoIfNobodyListens) {
