@@ -25,8 +25,8 @@
 namespace ovnitrace {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000; // ns
-constexpr int kPatience = 10'000;   // ms: only if something never comes
+constexpr uint64_t kMs = 1'000'000;          // ns
+constexpr uint64_t kPatience = 10'000 * kMs; // only if something never comes
 
 /// Runs `act` in a process that has a terminal of 24 lines of 80 characters.
 class OnTerminal {
@@ -79,6 +79,8 @@ public:
   int wait() {
     while (master_ >= 0 && read_more())
       ;
+    if (monotonic_ns() >= latest_)
+      kill(pid_, SIGKILL);
     int status = 0;
     waitpid(pid_, &status, 0);
     pid_ = -1;
@@ -90,11 +92,14 @@ private:
   bool read_more() {
     pollfd file = {master_, POLLIN, 0};
     char part[4096];
-    const ssize_t got = poll(&file, 1, kPatience) == 1 ? read(master_, part, sizeof part) : -1;
+    const uint64_t now = monotonic_ns();
+    const int left = now < latest_ ? int((latest_ - now) / kMs) : 0;
+    const ssize_t got = poll(&file, 1, left) == 1 && left ? read(master_, part, sizeof part) : -1;
     if (got > 0)
       printed_.append(part, size_t(got));
     return got > 0;
   }
+  const uint64_t latest_ = monotonic_ns() + kPatience; ///< the clock on the screen goes on
   pid_t pid_ = -1;
   int master_ = -1;
   std::string printed_;
@@ -177,7 +182,7 @@ TEST_F(TopOnTerminal, ANewSizeIsUsed) {
   ASSERT_TRUE(terminal.await("lazy (20)")) << terminal.printed();
   EXPECT_TRUE(terminal.await("? help")) << "all keys have room";
   EXPECT_EQ(terminal.printed().find("…"), std::string::npos);
-  terminal.resize(30, 40);
+  terminal.resize(24, 40); // as many lines
   EXPECT_TRUE(terminal.await("…")) << "lines are cut";
   terminal.type('q');
   EXPECT_EQ(terminal.wait(), 7);
