@@ -124,7 +124,7 @@ TEST(CommandLines, TheLastProgramOfAProcessIsItsLastLinesFirstWord) {
   EXPECT_EQ(lines.last_program(9), "");
 }
 
-/// Of a process that waits for its input: all but its last argument.
+/// The command line of a process that waits for its input, but for the last argument.
 const std::string kLivingStart = "/bin/sh -c echo;read a  ";
 
 /// The command line of such a process whose arguments take so many bytes.

@@ -81,7 +81,7 @@ TEST(KernelBtf, ADistanceIsZeroIfOneEndIsNotKnown) {
   }
 }
 
-// Of 8 bytes each, the stolen time is the eighth.
+// The stolen time is the eighth count of 8 bytes.
 TEST(KernelBtf, StolenTimeIsAMemberOfTheCountsOfACpu) {
   const std::vector<test::Placed> both = {{"runqueues", 1000}, {"kernel_cpustat", 5000}};
   FakeKernel kernel, no_member, no_counts;

@@ -18,8 +18,8 @@ bool visits_living(const CaptureParameters &parameters);
 void prepare_capture(ovnitrace_bpf &object, const CaptureParameters &parameters, uint32_t cpus,
                      const KernelTypes &types);
 
-/// Returns the stack at a place + 1 of a table of CAPTURE_STACKS; null: there is none, or it is
-/// still being written. The table may be null.
+/// Returns the stack at a place + 1 of a table of CAPTURE_STACKS; null without a stack, or while it
+/// is still being written. The table may be null.
 const stack_slot *written_stack(const stack_slot *table, uint32_t place_and_1);
 
 } // namespace ovnitrace

@@ -34,8 +34,8 @@ void print_cgroups(const std::vector<CgroupChoice> &choices,
 /// Warns if no living thread passes the filters.
 void warn_if_none_passes(const Selection &selection, uint32_t threads_found);
 
-/// Returns the families that are captured of those `asked` for. Of the `wanted` ones, the kernel
-/// has taken only `loaded`.
+/// Returns the families that are captured of those `asked` for. The kernel has taken only `loaded`
+/// of the `wanted` ones.
 FamilySet captured_of(FamilySet asked, FamilySet wanted, FamilySet loaded);
 
 /// Says in words how a capture ended that was limited to `duration` ns.
