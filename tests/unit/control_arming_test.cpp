@@ -3,20 +3,18 @@
 #include "emulator/base/regular_file.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/waiting_program.h"
 #include "user/control/arming.h"
 #include "user/control/image.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <elf.h>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace ovnitrace::control {
@@ -256,41 +254,10 @@ TEST_F(ControlArming, AProgramOfAnotherMachineIsRefusedIfProbesAreNeeded) {
   EXPECT_EQ(refusal(make_plan({"start:timeout:1"}), path("foreign")), "");
 }
 
-/// A process that runs a program, which has written a byte.
-class Running {
-public:
-  explicit Running(const char *program) {
-    int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
-      throw std::runtime_error("no pipe");
-    input_ = UniqueFd(in[1]);
-    const UniqueFd theirs(in[0]), writes(out[1]), output(out[0]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(in[0], 0);
-      dup2(out[1], 1);
-      execl(program, program, nullptr);
-      _exit(1);
-    }
-    char byte = 'x';
-    if (write(in[1], &byte, 1) != 1 || read(out[0], &byte, 1) != 1)
-      ADD_FAILURE() << program;
-  }
-  ~Running() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  uint32_t pid() const { return uint32_t(pid_); }
-
-private:
-  UniqueFd input_;
-  pid_t pid_ = -1;
-};
-
 TEST_F(ControlArming, LooksAtWhatAProcessHasLoaded) {
   const Plan plan = make_plan({"start:timeout:1,stop:enter_func:printf"});
   Arming of = arming(plan);
-  const Running one("/bin/cat"), other("/bin/cat");
+  const test::WaitingProgram one("/bin/cat"), other("/bin/cat");
   EXPECT_FALSE(of.has_looked_at(one.pid()));
   of.look_at_process(one.pid());
   EXPECT_TRUE(of.has_looked_at(one.pid()));
@@ -327,7 +294,7 @@ tell: ret
   const std::string build =
       "gcc -static -nostdlib -no-pie " + path("waits.s") + " -o " + path("waits");
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
-  const Running process(path("waits").c_str());
+  const test::WaitingProgram process(path("waits"));
   const Plan plan = make_plan({"start:timeout:1,stop:enter_func:tell"});
   Arming of = arming(plan);
   of.look_at_process(process.pid());

@@ -34,8 +34,8 @@ std::optional<uint64_t> bias_of(const Image &image, const MappedFile &mapped) {
 
 } // namespace
 
-Arming::Arming(const Plan &plan, Programs *programs, Say say)
-    : plan_(plan), programs_(programs), say_(std::move(say)), found_(plan.alarm_table.size()),
+Arming::Arming(const Plan &plan, Probes *kernel, Say say)
+    : plan_(plan), kernel_(kernel), say_(std::move(say)), found_(plan.alarm_table.size()),
       near_(plan.alarm_table.size()), hints_(plan.alarm_table.size()) {}
 
 bool Arming::needs_probe(size_t alarm) const {
@@ -58,9 +58,9 @@ void Arming::limit(const std::string &path, Places &places) {
 
 void Arming::arm(uint32_t pid, const MappedFile &file, const Places &places, bool own) {
   for (const auto &[kind, at] : places.probes) {
-    raise_file_limit(programs_->files_needed(at.size()));
+    raise_file_limit(kernel_->files_needed(at.size()));
     const std::string name = fmt::format("/proc/self/fd/{}", file.fd.get());
-    const int error = programs_->add_probes(kind, pid, name, at, own);
+    const int error = kernel_->add_probes(kind, pid, name, at, own);
     if (error && error != ESRCH && // it has ended
         said_.insert(fmt::format("{}: {}", file.path, error)).second)
       say_(fmt::format("--control: the kernel refuses probes in {}: {}", printable_line(file.path),
@@ -217,7 +217,7 @@ void Arming::look_at_process(uint32_t pid) {
       continue;
     if (!file)
       file = look(mapped[n].path, mapped[n].fd.get());
-    if (!programs_ || !file || !file->is_program || !process.probed.insert(id).second)
+    if (!kernel_ || !file || !file->is_program || !process.probed.insert(id).second)
       continue;
     arm(pid, mapped[n], file->places, id == program);
     if (may_hold_address(mapped[n]))
@@ -226,8 +226,8 @@ void Arming::look_at_process(uint32_t pid) {
 }
 
 void Arming::forget(uint32_t pid, bool now) {
-  if (processes_.erase(pid) && programs_)
-    programs_->drop_probes(pid, now);
+  if (processes_.erase(pid) && kernel_)
+    kernel_->drop_probes(pid, now);
 }
 
 bool Arming::missing() const {

@@ -5,7 +5,7 @@
 #include "emulator/base/identity.h"
 #include "emulator/base/unique_fd.h"
 #include "user/control/places.h"
-#include "user/control/programs.h"
+#include "user/control/probes.h"
 #include "user/probe/mapped_files.h"
 
 #include <compare>
@@ -29,8 +29,8 @@ public:
   /// Takes what is to be said to the user, a line each.
   using Say = std::function<void(const std::string &)>;
 
-  /// `programs` null: nothing is probed, only found (ovnitrace control --check).
-  Arming(const Plan &plan, Programs *programs, Say say);
+  /// `kernel` sets the probes; null: nothing is probed, only found (ovnitrace control --check).
+  Arming(const Plan &plan, Probes *kernel, Say say);
 
   /// Looks at the program, as execvp() finds it, and at the libraries that it needs. Opens files
   /// with the rights of `identity`. Nothing is probed before the program runs. Throws Error if it
@@ -88,7 +88,7 @@ private:
   void arm(uint32_t pid, const MappedFile &file, const Places &places, bool own);
 
   const Plan &plan_;
-  Programs *const programs_;
+  Probes *const kernel_;
   const Say say_;
   std::map<FileId, File> files_;
   std::map<uint32_t, Process> processes_;

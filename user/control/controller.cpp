@@ -108,7 +108,7 @@ void Controller::begin_living() {
   // Repeats until there are no new processes: one without probes may fork others without.
   for (bool more = true; more;) {
     more = false;
-    for (const auto &[tid, pid] : programs_.threads()) {
+    for (const auto &[tid, pid] : programs_.threads(0)) {
       const std::lock_guard lock(arming_mutex_);
       if (!arming_.has_looked_at(pid)) {
         arming_.look_at_process(pid);
@@ -333,7 +333,7 @@ void Controller::look_at(uint32_t pid) {
 
 std::string Controller::status() const {
   std::string text;
-  for (const auto &[tid, pid] : programs_.threads()) {
+  for (const auto &[tid, pid] : programs_.threads(0)) {
     const uint32_t id = region_by_thread_ ? tid : pid;
     if (!region_by_thread_ && tid != pid)
       continue;

@@ -4,7 +4,7 @@
 
 #include "user/control/image.h"
 #include "user/control/plan.h"
-#include "user/control/programs.h"
+#include "user/control/probes.h"
 
 #include <map>
 #include <optional>

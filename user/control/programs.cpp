@@ -8,6 +8,7 @@
 #include "user/bpf/twins.h"
 #include "user/bpf/visit_tasks.h"
 #include "user/chunk/service_thread.h"
+#include "user/control/program_tables.h"
 
 #include "control.skel.h"
 
@@ -22,7 +23,6 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -86,42 +86,6 @@ private:
   std::thread thread_;
 };
 
-namespace {
-
-/// Fills the tables in the memory of the object, which is read-only once it is loaded.
-template <class Rodata> void fill_tables(const Plan &plan, Rodata &data) {
-  std::memcpy(const_cast<control_alarm *>(data.alarms), plan.alarm_table.data(),
-              plan.alarm_table.size() * sizeof(control_alarm));
-  std::memcpy(const_cast<control_chain *>(data.chains), plan.chain_table.data(),
-              plan.chain_table.size() * sizeof(control_chain));
-  data.alarm_count = uint32_t(plan.alarm_table.size());
-  data.chain_count = uint32_t(plan.chain_table.size());
-  data.starts_open = !plan.has_start();
-  for (size_t a = 0; a < plan.alarm_table.size(); a++) {
-    const control_alarm &alarm = plan.alarm_table[a];
-    const uint64_t bit = 1ull << a;
-    if (alarm.flags & CONTROL_IMMEDIATE)
-      data.immediate_alarms |= bit;
-    if (alarm.type == CONTROL_ICOUNT)
-      data.count_mask |= bit;
-    if (alarm.type == CONTROL_EXIT_FUNC)
-      data.exit_mask |= bit;
-  }
-}
-
-/// Makes maps smaller (30 MiB) before 6.1. There, a program that may sleep can use only maps whose
-/// memory is allocated at once (02cc5aa29e8c "bpf: Remove prealloc-only restriction for sleepable
-/// bpf programs").
-void preallocate(control_bpf &object) {
-  constexpr uint32_t kProcesses = 4096, kThreads = 32768;
-  bpf_map__set_map_flags(object.maps.control_processes, 0);
-  bpf_map__set_max_entries(object.maps.control_processes, kProcesses);
-  bpf_map__set_map_flags(object.maps.control_threads, 0);
-  bpf_map__set_max_entries(object.maps.control_threads, kThreads);
-}
-
-} // namespace
-
 Programs::Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options)
     : skeleton_(nullptr, control_bpf__destroy) {
   const KernelTypes types;
@@ -132,11 +96,7 @@ Programs::Programs(const Plan &plan, const Capture *capture, const ProgramOption
   control_bpf *const o = skeleton_.get();
   if (!o)
     fail_bpf("open the BPF object of --control", errno);
-  fill_tables(plan, *o->rodata);
-  o->rodata->has_regions = true;
-  o->rodata->region_by_thread = options.region_by_thread;
-  o->bss->holds = options.holds;
-  o->rodata->continues_uid = options.continues_uid;
+  fill_tables(plan, options, *o);
   set_preempt_count(*o->rodata, types);
   o->rodata->kfuncs = use_kfuncs(o->obj, types);
   o->rodata->has_twins = choose_twins(o->obj, types);
@@ -146,20 +106,14 @@ Programs::Programs(const Plan &plan, const Capture *capture, const ProgramOption
     fail_bpf("share the maps of the scheduler's programs", error);
   alarm_.prepare(o->progs.on_alarm);
   library_.prepare(o->progs.on_library);
-  bpf_program__set_autoload(o->progs.on_alarm_leave, plan.has(CONTROL_EXIT_FUNC));
-  bpf_program__set_autoload(o->progs.on_pcontrol, plan.has(CONTROL_PCONTROL));
+  choose_programs(plan, *o);
   if (plan.has(CONTROL_EXIT_FUNC))
     leave_.prepare(o->progs.on_alarm_leave);
   if (plan.has(CONTROL_PCONTROL))
     pcontrol_.prepare(o->progs.on_pcontrol);
-  for (bpf_program *iterator : {o->progs.begin_living, o->progs.visit_living})
-    bpf_program__set_autoattach(iterator, false);
   if (const int error = load_skeleton(o->skeleton))
     fail_bpf("load the BPF programs of --control", error);
-  control_process process = {};
-  for (size_t c = 0; c < plan.chain_table.size(); c++)
-    if (plan.chain_table[c].waits)
-      process.broadcast[c] = uint64_t(CONTROL_WAITING) << CONTROL_POSITION_SHIFT;
+  const control_process process = fresh_process(plan);
   const control_thread thread = {};
   const uint32_t zero = 0;
   if (bpf_map_update_elem(bpf_map__fd(o->maps.fresh_process), &zero, &process, BPF_ANY) != 0 ||

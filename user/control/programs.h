@@ -4,7 +4,9 @@
 
 #include "user/bpf/capture.h"
 #include "user/bpf/uprobe_links.h"
+#include "user/control/chains.h"
 #include "user/control/plan.h"
+#include "user/control/probes.h"
 
 #include <cstdint>
 #include <memory>
@@ -23,11 +25,6 @@ struct ProgramOptions {
   uint32_t continues_uid = UINT32_MAX; ///< only processes of this user; UINT32_MAX: of all
 };
 
-/// Which of the programs runs at a place. Their probes are set in this order. If a place has
-/// several, the kernel runs the last one first: one instruction may both enter and leave a
-/// function.
-enum class ProbeKind : uint8_t { leave, alarm, pcontrol, library };
-
 /// What the kernel side could not do so far.
 struct ProgramLosses {
   uint64_t full;     ///< threads and processes that have no chains, as there were too many
@@ -36,27 +33,22 @@ struct ProgramLosses {
 };
 
 /// Loads the programs; the destructor detaches and frees everything.
-class Programs {
+class Programs final : public Probes, public Chains {
 public:
   /// `capture`: whose maps they share; null: they have their own. Throws Error if the kernel
   /// refuses the programs.
   Programs(const Plan &plan, const Capture *capture, const ProgramOptions &options);
-  ~Programs();
+  ~Programs() override;
 
   /// Gives chains to new processes and threads from here on. REQUIRES: Capture::attach(). Throws
   /// Error.
   void attach();
   /// Gives chains to the traced threads that are alive. Throws Error.
   void begin_living();
-  /// Sets probes for one process. Returns 0 or an errno. The cookie of a place has a bit for each
-  /// alarm that may hit there. `own`: in its program, and not in a library; those that it forks are
-  /// stopped then (from Linux 6.13 on) until they have probes.
   int add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
-                 std::span<const UprobeAt> places, bool own);
-  /// Removes all probes of a process: before it returns if `now`, otherwise soon, in another
-  /// thread.
-  void drop_probes(uint32_t pid, bool now);
-  size_t files_needed(size_t places) const;
+                 std::span<const UprobeAt> places, bool own) override;
+  void drop_probes(uint32_t pid, bool now) override;
+  size_t files_needed(size_t places) const override;
   /// Returns the flag that says whether processes are stopped. The BPF side reads it. It is shared
   /// memory: a child that fork() makes may write it, too.
   volatile bool *holds();
@@ -65,13 +57,10 @@ public:
   void stop_holding();
   void detach();
 
-  /// Hits on behalf of a thread; process 0: of whichever process the thread is. Throws Error.
-  control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const;
+  control_hit hit(uint32_t pid, uint32_t tid, uint64_t alarms) const override;
   /// Returns how many hits an armed alarm of the thread has.
   uint64_t hits_of(uint32_t pid, uint32_t tid, uint32_t alarm) const;
-  /// Sets whether a SIGSTOP from the kernel stops a thread when its instructions are to be counted
-  /// and when it has loaded code. Its tracer must be there.
-  void stop_for_tracer(bool on);
+  void stop_for_tracer(bool on) override;
   /// Carries out a CONTROL_VISIT. Throws Error.
   void visit(const control_message &message);
 
@@ -79,8 +68,7 @@ public:
   static constexpr size_t kMessageBytes = 1 << 20;
   int processes_map() const; ///< control_process by tgid
   int threads_map() const;   ///< control_thread by tid
-  /// Returns the threads that have chains, of a process or, 0, of all: tid and process.
-  std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid = 0) const;
+  std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid) const override;
   int held_map() const; ///< processes that are stopped, by tgid
   ProgramLosses losses() const;
   uint64_t skipped_runs() const;

@@ -13,7 +13,7 @@
 
 namespace ovnitrace::control {
 
-SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(programs) {
+SingleStep::SingleStep(const Plan &plan, Chains &chains) : chains_(chains) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
     socket_ = UniqueFd(ends[0]);
@@ -22,7 +22,7 @@ SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(program
     if (process_ == 0) {
       socket_ = UniqueFd(); // so that it ends when we do
       try {
-        Tracer(plan, programs, theirs.get()).run();
+        Tracer(plan, chains, theirs.get()).run();
       } catch (...) { // what our parent's threads use must not be destroyed here
         _exit(1);
       }
@@ -32,11 +32,11 @@ SingleStep::SingleStep(const Plan &plan, Programs &programs) : programs_(program
   if (process_ < 0)
     throw ovnitrace::Error("--control: cannot start the process that counts instructions: {}",
                            std::strerror(errno));
-  programs_.stop_for_tracer(true);
+  chains_.stop_for_tracer(true);
 }
 
 SingleStep::~SingleStep() {
-  programs_.stop_for_tracer(false);
+  chains_.stop_for_tracer(false);
   socket_ = UniqueFd();
   TEMP_FAILURE_RETRY(waitpid(process_, nullptr, 0));
 }
@@ -60,7 +60,7 @@ std::optional<SingleStep::Held> SingleStep::next_held() {
   StepMessage message;
   const ssize_t bytes = recv(socket_.get(), &message, sizeof(message), MSG_DONTWAIT);
   if (bytes == 0) {
-    programs_.stop_for_tracer(false);
+    chains_.stop_for_tracer(false);
     socket_ = UniqueFd();
     throw ovnitrace::Error(
         "the process that counts instructions has ended: icount, uniform and int3 no longer hit");

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "emulator/base/unique_fd.h"
+#include "user/control/chains.h"
 #include "user/control/plan.h"
-#include "user/control/programs.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ namespace ovnitrace::control {
 /// from the process that waits for the program.
 class SingleStep {
 public:
-  /// Starts the process; no other thread may be there. `programs` outlives it. Throws Error.
-  SingleStep(const Plan &plan, Programs &programs);
+  /// Starts the process; no other thread may be there. `chains` outlives it. Throws Error.
+  SingleStep(const Plan &plan, Chains &chains);
   /// Lets all threads go, and waits until it is done.
   ~SingleStep();
 
@@ -42,7 +42,7 @@ public:
   void release(uint32_t tid);
 
 private:
-  Programs &programs_;
+  Chains &chains_;
   UniqueFd socket_;
   pid_t process_ = -1;
 };

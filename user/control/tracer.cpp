@@ -65,8 +65,7 @@ bool send_step(int socket, const StepMessage &message) {
   return send(socket, &message, sizeof(message), MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
 }
 
-Tracer::Tracer(const Plan &plan, Programs &programs, int socket)
-    : programs_(programs), socket_(socket) {
+Tracer::Tracer(const Plan &plan, Chains &chains, int socket) : chains_(chains), socket_(socket) {
   for (size_t a = 0; a < plan.alarm_table.size(); a++) {
     counts_ |= uint64_t(plan.alarm_table[a].type == CONTROL_ICOUNT) << a;
     traps_ |= uint64_t(plan.alarm_table[a].type == CONTROL_INT3) << a;
@@ -170,7 +169,7 @@ int Tracer::seize(uint32_t tid) {
 void Tracer::look(uint32_t pid) {
   for (bool more = true; more;) {
     more = false;
-    for (const auto &[tid, process] : programs_.threads(pid))
+    for (const auto &[tid, process] : chains_.threads(pid))
       if (!threads_.count(pid_t(tid)) && seize(tid) == 0) {
         threads_[pid_t(tid)].pid = process;
         more = true;
@@ -185,7 +184,7 @@ void Tracer::look(uint32_t pid) {
 /// on its way to it.
 void Tracer::let_all_go() {
   ending_ = true;
-  programs_.stop_for_tracer(false);
+  chains_.stop_for_tracer(false);
   std::vector<pid_t> held;
   for (const auto &[tid, thread] : threads_) {
     request(PTRACE_INTERRUPT, tid);
@@ -281,7 +280,7 @@ void Tracer::take_signal(pid_t tid, Thread &thread, int signal) {
 /// that it executes has been.
 control_hit Tracer::hit(pid_t tid, Thread &thread, uint64_t alarms) {
   try {
-    const control_hit seen = programs_.hit(0, uint32_t(tid), alarms);
+    const control_hit seen = chains_.hit(0, uint32_t(tid), alarms);
     thread.pid = seen.pid;
     thread.stepping |= bool(seen.result & CONTROL_STEPPING);
     return seen;

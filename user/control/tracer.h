@@ -2,8 +2,8 @@
 // Runs in the process of SingleStep: traces threads with ptrace.
 #pragma once
 
+#include "user/control/chains.h"
 #include "user/control/plan.h"
-#include "user/control/programs.h"
 
 #include <csignal>
 #include <cstdint>
@@ -35,7 +35,7 @@ bool send_step(int socket, const StepMessage &message);
 /// other signals there are, stops among them, have the effect that they have without a tracer.
 class Tracer {
 public:
-  Tracer(const Plan &plan, Programs &programs, int socket);
+  Tracer(const Plan &plan, Chains &chains, int socket);
   void run();
 
 private:
@@ -63,7 +63,7 @@ private:
   bool hold(pid_t tid, Thread &thread, const control_hit &seen);
   void resume(pid_t tid, const Thread &thread, int signal = 0);
 
-  Programs &programs_;
+  Chains &chains_;
   const int socket_;
   uint64_t counts_ = 0, traps_ = 0; ///< alarms of type icount and int3, a bit each
   std::map<pid_t, Thread> threads_;
