@@ -120,11 +120,11 @@ CodeFiles::Opened CodeFiles::find(const CodeFile &file) const {
 
 void CodeFiles::find_debug_data(const std::vector<CodeFile> &files, const Fetch &fetch) {
   const std::lock_guard lock(lock_);
-  std::vector<Kept *> asked;
+  std::vector<std::pair<std::string, Kept *>> asked; // by path: the data may be beside the file
   std::vector<int> open;
   for (const CodeFile &file : files)
     if (const auto found = files_.find(file); found != files_.end() && found->second.file) {
-      asked.push_back(&found->second);
+      asked.emplace_back(file.path, &found->second);
       for (const int fd : {found->second.file.get(), found->second.debug.get()})
         if (fd >= 0)
           open.push_back(fd);
@@ -134,14 +134,15 @@ void CodeFiles::find_debug_data(const std::vector<CodeFile> &files, const Fetch 
   ask_confined(
       asked.size(), limits,
       [&](size_t n, ConfinedOutput &out) {
-        const auto symbols = ElfSymbols::open(
-            "/", "", {.file = asked[n]->file.get(), .debug = asked[n]->debug.get()});
+        const auto &[path, kept] = asked[n];
+        const auto symbols =
+            ElfSymbols::open(path, "", {.file = kept->file.get(), .debug = kept->debug.get()});
         out.text(symbols && !symbols->has_debug_data() ? symbols->build_id().substr(0, kLongest)
                                                        : "");
       },
       [&](size_t n, ConfinedInput &in) {
         if (const std::string build_id = in.text(kLongest); is_build_id(build_id))
-          asked[n]->debug = kept(fetch(build_id));
+          asked[n].second->debug = kept(fetch(build_id));
       },
       [](size_t) {});
 }
