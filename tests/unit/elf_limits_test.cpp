@@ -234,6 +234,70 @@ TEST_F(ElfBytes, AMappedFileHasThePlaceOfItsCode) {
   munmap(code, size_t(page) * 2);
 }
 
+TEST_F(ElfBytes, TheFirst64SegmentsOfCodeAreLookedInto) {
+  const size_t all = read_elf_file(file(bytes_).get())->probes.size();
+  const auto behind = [&](size_t others) {
+    std::string segments;
+    const Elf64_Phdr other = {.p_type = PT_LOAD,
+                              .p_flags = PF_R | PF_X,
+                              .p_offset = 0,
+                              .p_vaddr = 0x70000000,
+                              .p_paddr = 0,
+                              .p_filesz = 1,
+                              .p_memsz = 1,
+                              .p_align = 1};
+    for (size_t n = 0; n < others; n++)
+      segments.append(reinterpret_cast<const char *>(&other), sizeof other);
+    segments += bytes_.substr(header().e_phoff, header().e_phnum * sizeof other);
+    std::string changed = with([&](Elf64_Ehdr &header) {
+      header.e_phnum += uint16_t(others);
+      header.e_phoff = (bytes_.size() + 7) / 8 * 8;
+    });
+    changed.resize((bytes_.size() + 7) / 8 * 8);
+    return read_elf_file(file(changed + segments).get())->probes.size();
+  };
+  EXPECT_EQ(behind(0), all);
+  EXPECT_EQ(behind(63), all);
+  EXPECT_EQ(behind(64), 0u);
+}
+
+// libelf keeps them in memory.
+TEST_F(ElfBytes, SectionsOfNotesAreReadUpTo64MibTogether) {
+  const auto before = read_elf_file(file(bytes_).get());
+  size_t stapsdt = 0, notes = 0; // sections, and the bytes of notes behind the first section
+  std::vector<Elf64_Shdr> sections(header().e_shnum);
+  std::memcpy(sections.data(), bytes_.data() + header().e_shoff,
+              sections.size() * sizeof(Elf64_Shdr));
+  const char *names = bytes_.data() + sections[header().e_shstrndx].sh_offset;
+  for (size_t n = 2; n < sections.size(); n++)
+    if (sections[n].sh_type == SHT_NOTE) {
+      notes += sections[n].sh_size;
+      if (std::strcmp(names + sections[n].sh_name, ".note.stapsdt") == 0)
+        stapsdt = n;
+    }
+  ASSERT_GT(stapsdt, 1u);
+  const auto found = [&](uint64_t size) {
+    Elf64_Shdr &first = sections[1];
+    first.sh_type = SHT_NOTE;
+    first.sh_flags = 0;
+    first.sh_offset = (bytes_.size() + 7) / 8 * 8;
+    first.sh_size = size;
+    first.sh_addralign = 4;
+    std::string changed = bytes_;
+    std::memcpy(changed.data() + header().e_shoff, sections.data(),
+                sections.size() * sizeof(Elf64_Shdr));
+    changed.resize(first.sh_offset);
+    const UniqueFd fd = file(changed + std::string(8, '\xff')); // no note that can be read
+    EXPECT_EQ(truncate((dir_ / "file").c_str(), off_t(first.sh_offset + size)), 0);
+    return read_elf_file(fd.get());
+  };
+  const uint64_t most = 64 << 20;
+  const auto whole = found(most - notes), less = found(most - notes + 1);
+  EXPECT_EQ(whole->probes.size(), before->probes.size());
+  EXPECT_EQ(whole->bytes_read, most + sections.size() * sizeof(Elf64_Shdr) - sizeof(Elf64_Shdr));
+  EXPECT_EQ(less->probes.size(), 0u) << "its section finds no room";
+}
+
 #if defined(__x86_64__)
 // struct pt_regs of the kernel, as a register's place in words of 8 bytes.
 TEST(ProbeRegisters, AreWhereTheKernelSavesThem) {

@@ -107,6 +107,8 @@ uint64_t load_bias() {
 __attribute__((noinline)) void known_probes() {
   TRACER_LOGEVENT(FTrace_EVT_user_event_7, 54321, 0xfffffff0u);
   Section section(424242);
+  FTrace_set_filter(9, 4);
+  FTrace_fire(3, 77, 5);
   FTrace_enable();
   FTrace_disable();
 }
@@ -131,10 +133,10 @@ TEST(Usdt, NotesTellProviderNameAndThreeArguments) {
     else
       EXPECT_EQ(note.arguments, "") << note.name;
   }
-  EXPECT_GE(seen["event"], 4);  // three here, one in the library
+  EXPECT_GE(seen["event"], 5);  // four here, one in the library
   EXPECT_GE(seen["enable"], 2); // each
   EXPECT_GE(seen["disable"], 2);
-  EXPECT_GE(seen["fire"], 1); // in the library
+  EXPECT_GE(seen["fire"], 2); // one here, one in the library
   EXPECT_EQ(seen.size(), 4u);
 }
 
@@ -163,6 +165,8 @@ TEST(Usdt, ConstantArgumentsCostNoInstruction) {
   EXPECT_NE(std::find(all.begin(), all.end(), "4@$121 4@$54321 4@$-16"), all.end());
   EXPECT_NE(std::find(all.begin(), all.end(), "4@$217 4@$0 4@$424242"), all.end()); // begin
   EXPECT_NE(std::find(all.begin(), all.end(), "4@$233 4@$0 4@$424242"), all.end()); // end
+  EXPECT_NE(std::find(all.begin(), all.end(), "4@$9 4@$4 4@$0"), all.end());        // set_filter
+  EXPECT_NE(std::find(all.begin(), all.end(), "4@$3 4@$77 4@$1"), all.end());       // fire
 #else
   EXPECT_NE(std::find(all.begin(), all.end(), "4@217 4@0 4@424242"), all.end());
 #endif

@@ -20,10 +20,9 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kMostFileBytes = 1ull << 30; // of all files together
-
 class Finder {
 public:
+  explicit Finder(uint64_t most_bytes) : most_bytes_(most_bytes) {}
   void look_at_file(const std::string &path);
   void look_at_program(const std::string &name, const Identity &identity);
   void look_at_process(uint32_t pid);
@@ -37,7 +36,8 @@ private:
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::string interpreter_; ///< of the file that was looked at last
   size_t probes_ = 0;
-  uint64_t bytes_ = 0;
+  const uint64_t most_bytes_;
+  uint64_t bytes_ = 0; ///< that were read
   FoundProbes found_;
 };
 
@@ -71,7 +71,7 @@ Finder::Looked Finder::look(const std::string &path, UniqueFd fd, size_t most) {
 }
 
 void Finder::look_if_new(const std::string &path, UniqueFd fd) {
-  if (seen_.size() < kMostProbedFiles && bytes_ < kMostFileBytes)
+  if (seen_.size() < kMostProbedFiles && bytes_ < most_bytes_)
     look(path, std::move(fd), kMostFoundFiles);
 }
 
@@ -122,7 +122,7 @@ std::string path_of_program(const std::string &program) {
 }
 
 FoundProbes find_probes(const ProbeSearch &search) {
-  Finder finder;
+  Finder finder(search.most_bytes);
   for (const std::string &path : search.files)
     finder.look_at_file(path);
   if (!search.program.empty())

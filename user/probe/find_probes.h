@@ -6,6 +6,7 @@
 #include "emulator/base/unique_fd.h"
 #include "user/probe/probe.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ProbeSearch {
   Identity identity = {};              ///< who will run it
   std::vector<uint32_t> pids = {};     ///< processes that run already
   std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
+  uint64_t most_bytes = 1ull << 30;    ///< of all files together, then no more files are read
 };
 
 /// Returns the path at which execvp() finds a program; empty if it finds none. Throws Error if the
