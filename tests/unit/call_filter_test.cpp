@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // System calls that ovnitrace denies to itself: user/launch/call_filter.
+#include "emulator/base/error.h"
+#include "tests/unit/support/child_status.h"
 #include "user/launch/call_filter.h"
 
 #include <gtest/gtest.h>
+#include <linux/bpf.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,7 +15,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <string>
 #include <thread>
 
 namespace ovnitrace {
@@ -150,6 +156,99 @@ TEST_F(DeniedCalls, LetsControlAttachProbes) {
               : 1);
   };
   EXPECT_EXIT(look(), testing::ExitedWithCode(0), "^$");
+}
+
+/// The error of a command of bpf(2) without its arguments.
+int error_of_bpf(long command) {
+  errno = 0;
+  syscall(SYS_bpf, command, nullptr, 0);
+  return errno;
+}
+
+TEST_F(DeniedCalls, LeavesOneCommandOfBpf) {
+  const auto look = [](bool keeps_attaching) {
+    const int info = error_of_bpf(BPF_OBJ_GET_INFO_BY_FD), create = error_of_bpf(BPF_MAP_CREATE);
+    deny_unneeded_calls(keeps_attaching);
+    const int expected = keeps_attaching ? create : EPERM;
+    _exit(error_of_bpf(BPF_OBJ_GET_INFO_BY_FD) == info && error_of_bpf(BPF_MAP_CREATE) == expected
+              ? 0
+              : 1);
+  };
+  EXPECT_EXIT(look(false), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(look(true), testing::ExitedWithCode(0), "^$");
+}
+
+// The C library then uses clone(), at whose flags a filter can look.
+TEST_F(DeniedCalls, SaysThatThereIsNoClone3) {
+  const auto look = [] {
+    deny_unneeded_calls(false);
+    if (error_of_call(SYS_clone3) != ENOSYS)
+      _exit(1);
+    errno = 0;
+    if (syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) != -1 || errno != EPERM)
+      _exit(2);
+    const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0)
+      _exit(0);
+    _exit(child > 0 && waitpid(pid_t(child), nullptr, 0) == child ? 0 : 3);
+  };
+  EXPECT_EXIT(look(), testing::ExitedWithCode(0), "^$");
+}
+
+#if defined(__x86_64__)
+/// ioctl(2) as a program of 32 bits calls it. Returns its error.
+int error_of_ioctl_32(unsigned request) {
+  int result = 54;
+  asm volatile("int $0x80" : "+a"(result) : "b"(-1), "c"(request), "d"(0) : "memory");
+  return -result;
+}
+
+TEST(ProtectedTerminal, IsSafeFromProgramsOf32BitsToo) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root may install the filter";
+  const auto look = [] {
+    if (error_of_ioctl_32(TIOCSTI) != EBADF)
+      _exit(0); // this kernel runs no such programs
+    protect_terminal();
+    _exit(error_of_ioctl_32(TIOCSTI) == EPERM && error_of_ioctl_32(TIOCLINUX) == EPERM &&
+                  error_of_ioctl_32(TIOCGWINSZ) == EBADF
+              ? 0
+              : 1);
+  };
+  const pid_t child = fork();
+  if (child == 0)
+    look();
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << status;
+  // And from those of x32, whether the kernel runs them or not.
+  const auto look_x32 = [] {
+    constexpr long kIoctl = 0x40000000 | 514;
+    protect_terminal();
+    errno = 0;
+    syscall(kIoctl, -1, TIOCSTI, nullptr);
+    _exit(errno == EPERM ? 0 : 1);
+  };
+  EXPECT_EXIT(look_x32(), testing::ExitedWithCode(0), "^$");
+}
+#endif
+
+TEST(ProtectedTerminal, SaysWhyItCannotBe) {
+  EXPECT_EQ(test::status_of([] {
+              if (geteuid() == 0 && setuid(65534) != 0)
+                return 2;
+              try {
+                protect_terminal();
+              } catch (const Error &error) {
+                return std::string(error.what()) ==
+                               "cannot keep the program from typing into this terminal: seccomp: "
+                               "Permission denied"
+                           ? 0
+                           : 1;
+              }
+              return 3;
+            }),
+            0);
 }
 
 } // namespace

@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,9 +38,15 @@ TEST(ProcessWatch, ANameWithALeadingDotOrDashOrNoNameBecomesThePid) {
 TEST(ProcessWatch, SeesItsEnd) {
   Child child("app");
   const ProcessWatch watch(child.pid());
+  const auto readable = [&] {
+    pollfd file = {watch.file(), POLLIN, 0};
+    return poll(&file, 1, 0);
+  };
   EXPECT_FALSE(watch.ended());
+  EXPECT_EQ(readable(), 0);
   child.kill();
   EXPECT_TRUE(watch.ended());
+  EXPECT_EQ(readable(), 1);
 }
 
 TEST(ProcessWatch, SaysThatThereIsNoSuchProcess) {

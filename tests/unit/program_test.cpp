@@ -2,6 +2,7 @@
 // The traced program: it waits at a gate, gets our signals, and says how it ended.
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
+#include "tests/unit/support/child_status.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/process_name.h"
@@ -18,7 +19,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -31,15 +31,7 @@
 namespace ovnitrace {
 namespace {
 
-/// The exit status of a child that runs this; 128 + the signal that killed it.
-int status_of(const std::function<int()> &run) {
-  const pid_t child = fork();
-  if (child == 0)
-    _exit(run());
-  ProgramEnd end;
-  waitpid(child, &end.wait_status, 0);
-  return end.exit_status();
-}
+using test::status_of;
 
 /// Why the program cannot run, and the status of it.
 std::pair<std::string, int> failure_of(const std::string &command) {
