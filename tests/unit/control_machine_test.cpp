@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -90,6 +91,12 @@ public:
   }
   uint64_t hits_of(size_t thread, uint32_t alarm) const {
     return programs_.hits_of(kPid, kPid + uint32_t(thread), alarm);
+  }
+  /// Threads of a process; 0: of all.
+  std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid) const {
+    auto found = programs_.threads(pid);
+    std::sort(found.begin(), found.end());
+    return found;
   }
   /// Alarms that the loader was asked to make hit since the last call.
   std::vector<uint32_t> armed() {
@@ -204,6 +211,27 @@ TEST_F(ControlMachine, AHitThatFiresNothingYetIsReported) {
   machine.take_hit(0, 2);
   EXPECT_EQ(machine.take_hit(0, 2).counted, 2u);
   EXPECT_EQ(machine.hits_of(0, 1), 2u);
+}
+
+TEST_F(ControlMachine, EachChainCountsTheHitsOfItsOwnAlarm) {
+  const Plan plan =
+      make_plan({"start:int3:count5,stop:int3", "start:int3:count4,stop:int3:count9:global"});
+  Machine machine(plan);
+  machine.add_thread();
+  machine.add_thread();
+  for (const uint64_t mask : {1, 5, 4, 4})
+    machine.hit(1, mask);
+  EXPECT_EQ(machine.hits_of(1, 0), 2u);
+  EXPECT_EQ(machine.hits_of(1, 2), 3u);
+  EXPECT_EQ(machine.hits_of(0, 0), 0u) << "of another thread";
+  machine.hit(1, 4);
+  for (int n = 0; n < 7; n++)
+    machine.hit(1, 8);
+  EXPECT_EQ(machine.hits_of(0, 3), 7u) << "of all threads";
+  using Threads = std::vector<std::pair<uint32_t, uint32_t>>;
+  EXPECT_EQ(machine.threads(0), (Threads{{kPid, kPid}, {kPid + 1, kPid}}));
+  EXPECT_EQ(machine.threads(kPid), machine.threads(0));
+  EXPECT_EQ(machine.threads(kPid + 1), Threads());
 }
 
 TEST_F(ControlMachine, AllChainsAndAlarmsThatThereCanBe) {

@@ -175,6 +175,7 @@ TEST(ControlProbe, BehindTheEndbrOfAFunctionIfAPushFollows) {
   EXPECT_EQ(probed("f3 0f 1e fa 55 c3"), (Probes{{0x404, 2}}));
   EXPECT_EQ(probed("f3 0f 1e fa 53 c3"), (Probes{{0x404, 2}}));
   EXPECT_EQ(probed("f3 0f 1e fa 50 c3"), (Probes{{0x400, 2}}));
+  EXPECT_EQ(probed("f3 0f 1e fa 55"), (Probes{{0x404, 2}}));
   EXPECT_EQ(probed("f3 0f 1e fa"), (Probes{{0x400, 2}}));
   EXPECT_EQ(probed("55 c3"), (Probes{{0x400, 2}}));
 }

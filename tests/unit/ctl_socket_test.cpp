@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
 #include "tests/unit/support/error_from.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/ctl_socket.h"
 
@@ -15,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -155,7 +158,10 @@ TEST(CtlSocket, ASocketOfAnotherUserIsNotTrusted) {
     ask(std::to_string(getpid()), "status");
     ADD_FAILURE() << "it was asked";
   } catch (const ovnitrace::Error &error) {
-    EXPECT_NE(std::string(error.what()).find("another user"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()),
+              "ctl " + std::to_string(getpid()) +
+                  ": refused: the process that answers belongs to another user, so it is not the "
+                  "capture");
   }
   (void)!write(done[1], "", 1);
   waitpid(child, nullptr, 0);
@@ -214,6 +220,9 @@ TEST(CtlSocket, AProcessIsReachedByItsNumber) {
   const auto pid = uint32_t(getpid());
   CtlSocket socket("", {pid + 1, pid}, getuid());
   ASSERT_EQ(socket.files().size(), 2u);
+  const std::string sockets = test::text_of("/proc/net/unix");
+  EXPECT_NE(sockets.find(" @ovnitrace-control-" + std::to_string(pid) + "\n"), sockets.npos)
+      << "for those of other versions";
   std::thread server([&] {
     pollfd file = {socket.files()[1].get(), POLLIN, 0};
     poll(&file, 1, -1);
@@ -291,6 +300,86 @@ TEST(CtlSocket, RootMayControlTheCaptureOfAnother) {
   EXPECT_NO_THROW(got = ask(dir.path(), "status"));
   server.join();
   EXPECT_EQ(got, "here\n");
+}
+
+// A person may give a trace any name.
+TEST(CtlSocket, ADirectoryWithTheNameOfANumberIsADirectory) {
+  const test::TempDir dir;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directory(dir / "4711");
+  std::filesystem::current_path(dir.path());
+  EXPECT_EQ(error_of("4711"), "ctl 4711: no capture is running there: it has ended");
+  EXPECT_EQ(error_of("4711x"), "ctl 4711x: No such file or directory");
+  std::filesystem::current_path(before);
+}
+
+TEST(CtlSocket, SaysWhyACaptureCannotBeReached) {
+  test::TempDir dir;
+  const UniqueFd other(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  (dir / "control.sock").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(other.get(), reinterpret_cast<sockaddr *>(&address), sizeof address), 0);
+  EXPECT_EQ(error_of(dir.path()),
+            "ctl " + dir.path() +
+                ": the capture cannot be reached: Protocol wrong type for socket");
+}
+
+TEST(CtlSocket, TheFileOfAnotherUserMayNotBeUsed) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  test::TempDir dir;
+  ASSERT_EQ(chmod(dir.path().c_str(), 0755), 0);
+  const CtlSocket socket(dir.path(), {}, 0);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string got = setuid(65534) == 0 ? error_of(dir.path()) : "";
+    (void)!write(ends[1], got.data(), got.size());
+    _exit(0);
+  }
+  close(ends[1]);
+  char got[512] = {};
+  (void)!read(ends[0], got, sizeof got - 1);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(std::string(got),
+            "ctl " + dir.path() + ": only the owner of the capture and root may control it");
+}
+
+TEST(CtlSocket, ACallerThatHasGoneIsLeftAlone) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  close(ends[1]);
+  const auto before = std::signal(SIGPIPE, SIG_DFL); // it would end us
+  send_answer(ends[0], "ok\n");
+  std::signal(SIGPIPE, before);
+  close(ends[0]);
+}
+
+TEST(CtlSocket, SavingAndStoppingMayTakeAnyTime) {
+  for (const char *command : {"save", "stop"}) {
+    test::TempDir dir;
+    CtlSocket socket(dir.path(), {}, getuid());
+    std::thread server([&] {
+      pollfd file = {socket.files()[0].get(), POLLIN, 0};
+      poll(&file, 1, -1);
+      socket.serve(file.fd, [](const std::string &) { return "ok\nit is done\n"; });
+    });
+    std::string got;
+    EXPECT_NO_THROW(got = ask(dir.path(), command, 0)) << command;
+    server.join();
+    EXPECT_EQ(got, "it is done\n");
+  }
+}
+
+TEST(CtlSocket, AnAnswerIsBounded) {
+  constexpr size_t kMost = 16 << 20;
+  const std::string got =
+      talk("status", [] { return "ok\n" + std::string(kMost + 4096, 'x'); }).second;
+  EXPECT_GE(got.size(), kMost - 3);
+  EXPECT_LE(got.size(), kMost + 512);
 }
 
 } // namespace

@@ -9,10 +9,13 @@
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,6 +203,63 @@ TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
   EXPECT_EQ(waitpid(parent, &status, 0), parent);
   EXPECT_EQ(WEXITSTATUS(status), 7);
   EXPECT_TRUE(held.continue_parents()) << "it looks only now and then";
+}
+
+/// A parent that is stopped while it waits, and a child of it.
+TEST_F(HeldTest, AParentThatOthersHaveStoppedStaysStopped) {
+  for (const long call : std::initializer_list<long>{SYS_kill, SYS_tkill, SYS_tgkill, 0}) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+      const pid_t self = getpid(), grandchild = fork();
+      if (grandchild == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+          pause();
+      }
+      (void)!write(ends[1], &grandchild, sizeof grandchild);
+      if (call == SYS_tgkill)
+        syscall(call, self, self, SIGSTOP);
+      else if (call)
+        syscall(call, self, SIGSTOP);
+      for (;;)
+        pause();
+    }
+    pid_t grandchild = 0;
+    ASSERT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
+    close(ends[0]), close(ends[1]);
+    if (!call)
+      kill(parent, SIGSTOP);
+    int status = 0;
+    waitpid(parent, &status, WUNTRACED);
+    HeldProcesses held(map_.get(), holds_, false);
+    put(uint32_t(grandchild));
+    held.release(uint32_t(grandchild));
+    EXPECT_TRUE(held.continue_parents());
+    EXPECT_EQ(waitpid(parent, &status, WCONTINUED | (call ? 0 : WNOHANG)), call ? parent : 0)
+        << call;
+    kill(parent, SIGKILL);
+    waitpid(parent, nullptr, 0);
+  }
+}
+
+TEST_F(HeldTest, TheMemberOfTheGroupEndsWithItsOwner) {
+  const pid_t owner = fork();
+  if (owner == 0) {
+    setpgid(0, 0);
+    pid_t member = 0;
+    {
+      const HeldProcesses held(map_.get(), holds_, true);
+      const std::string guard = std::to_string(child());
+      const std::string members = test::text_of("/proc/" + guard + "/task/" + guard + "/children");
+      member = members.empty() ? 0 : std::stoi(members);
+    }
+    _exit(member > 0 && kill(member, 0) != 0 && errno == ESRCH ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(owner, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 } // namespace

@@ -74,8 +74,8 @@ bool is_in_function(const Image &image, uint64_t address) {
 /// costs a thirtieth. Returns false, with the reason, if the place cannot be probed.
 bool Finder::add(uint32_t alarm, uint64_t address, ProbeKind kind, bool function) {
   const auto code = image_.bytes_at(address, 16);
-  if (function && code.starts_with(kEndbr) && code.size() > 5 &&
-      (code[4] == '\x55' || code[4] == '\x53'))
+  if (function && code.starts_with(kEndbr) && code.size() > kEndbr.size() &&
+      (code[kEndbr.size()] == '\x55' || code[kEndbr.size()] == '\x53'))
     address += kEndbr.size();
   const std::optional<uint64_t> offset = image_.offset_of(address);
   std::string why =
