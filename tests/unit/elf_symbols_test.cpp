@@ -159,6 +159,8 @@ TEST_F(ElfFiles, SayWhereTheirBytesAreMapped) {
   ASSERT_TRUE(symbols);
   EXPECT_EQ(symbols->build_id(), kBuildId);
   EXPECT_EQ(symbols->address_of(0x10), 0x400010u);
+  EXPECT_EQ(symbols->address_of(0xfff), 0x400fffu);
+  EXPECT_FALSE(symbols->address_of(0x1000));
   EXPECT_FALSE(symbols->address_of(0x5000));
   ASSERT_EQ(symbols->at(0x400010).size(), 1u);
   EXPECT_EQ(symbols->at(0x400010)[0].function, "");
@@ -215,6 +217,45 @@ TEST_F(ElfFiles, HaveInlinedFunctionsInNamespaces) {
                                         "");
   ASSERT_TRUE(symbols);
   EXPECT_EQ(functions(symbols->at(0x400010)), "inner outer");
+}
+
+TEST_F(ElfFiles, NameThe64InnermostInlinedFunctions) {
+  using D = DebugData;
+  for (const int count : {64, 65}) {
+    DebugData data;
+    data.open(D::function, "outer");
+    for (int n = count; n-- > 0;)
+      data.open(D::inlined, "i" + std::to_string(n));
+    const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+    const std::vector<CodePlace> places = symbols->at(0x400010);
+    ASSERT_EQ(places.size(), 65u) << count;
+    EXPECT_EQ(places[0].function, "i0");
+    EXPECT_EQ(places[63].function, "i63");
+    EXPECT_EQ(places[64].function, "outer");
+  }
+}
+
+TEST_F(ElfFiles, AreReadToADepthOfScopes) {
+  using D = DebugData;
+  const auto functions_in = [&](int blocks) {
+    DebugData data;
+    data.open(D::function, "outer");
+    for (int n = 0; n < blocks; n++)
+      data.open(D::block);
+    data.open(D::inlined, "inner");
+    return functions(ElfSymbols::open(write_bytes(program_with(data)), "")->at(0x400010));
+  };
+  EXPECT_EQ(functions_in(254), "inner outer");
+  EXPECT_EQ(functions_in(255), "") << "256 scopes in each other are too many";
+  const auto function_in = [&](int namespaces) {
+    DebugData data;
+    for (int n = 0; n < namespaces; n++)
+      data.open(D::name_space);
+    data.open(D::function, "outer");
+    return functions(ElfSymbols::open(write_bytes(program_with(data)), "")->at(0x400010));
+  };
+  EXPECT_EQ(function_in(32), "outer");
+  EXPECT_EQ(function_in(33), "");
 }
 
 TEST_F(ElfFiles, MayNestTheirNamespacesAsDeepAsTheyLike) {

@@ -2,17 +2,21 @@
 // What a process has mapped, as a copy that other threads read, and as the kernel reports it.
 #include "emulator/base/clock.h"
 #include "emulator/base/error.h"
+#include "tests/unit/support/child_status.h"
 #include "tests/unit/support/mapped_place.h"
+#include "tests/unit/support/temp_dir.h"
 #include "user/stacks/mapping_events.h"
 #include "user/stacks/mappings.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 namespace ovnitrace {
@@ -118,6 +122,39 @@ TEST(MappedCode, IsTheSameUntilSomethingChanges) {
   EXPECT_EQ(at(*mappings.code(life), 20, 3000), "/b+0");
 }
 
+// What is kept of processes that have ended takes a limited room.
+TEST(MappedCode, IsKeptOf1024Lives) {
+  Mappings mappings;
+  std::vector<uint32_t> lives;
+  for (uint32_t pid = 1; pid <= 1025; pid++) {
+    mappings.map(pid, 0, 1000, 2000, 0, {"/a", 1});
+    lives.push_back(mappings.life(pid, 0));
+  }
+  const auto first = mappings.code(lives[0]), second = mappings.code(lives[1]);
+  for (size_t n = 2; n < 1024; n++)
+    mappings.code(lives[n]);
+  EXPECT_EQ(mappings.code(lives[0]), first);
+  EXPECT_NE(first, second);
+  const auto last = mappings.code(lives[1024]);
+  EXPECT_NE(mappings.code(lives[0]), first) << "made again";
+  EXPECT_EQ(at(*mappings.code(lives[0]), 0, 1500), "/a+500");
+  EXPECT_EQ(mappings.code(lives[1024]), last);
+}
+
+TEST(MappedCode, OfATimeBeforeAllThatIsKnownIsALifeOfItsOwn) {
+  Mappings mappings;
+  mappings.exec(7, 80);
+  mappings.exec(7, 90);
+  const uint32_t before = mappings.life(7, 79);
+  EXPECT_EQ(mappings.life(7, 0), before);
+  EXPECT_NE(mappings.life(7, 80), before);
+  EXPECT_EQ(mappings.life(7, 89), mappings.life(7, 80));
+  EXPECT_NE(mappings.life(7, 90), mappings.life(7, 80));
+  mappings.map(7, 10, 1000, 2000, 0, {"/a", 1});
+  EXPECT_EQ(at(mappings, 7, 79, 1500), "/a+500");
+  EXPECT_EQ(at(mappings, 7, 80, 1500), "?");
+}
+
 TEST(MappedCode, ThatIsMappedBesideOtherCodeReplacesNothing) {
   Mappings mappings;
   mappings.map(7, 10, 1000, 2000, 0, {"/a", 1});
@@ -202,6 +239,92 @@ TEST_F(MappingReports, AForkInheritsAndAnExecDoesNot) {
   EXPECT_EQ(found(uint32_t(executed), code, 0), "?");
   EXPECT_FALSE(mappings.is_doubtful(mappings.life(uint32_t(executed), monotonic_ns())));
   munmap(code, 2 * page);
+}
+
+/// A file with a path so long that some 70 reports of it fill a buffer.
+class ManyReports : public MappingReports {
+protected:
+  void SetUp() override {
+    MappingReports::SetUp();
+    ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+    if (IsSkipped())
+      return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0); // in one buffer
+    std::filesystem::path folder = dir_.path();
+    for (int n = 0; n < 14; n++)
+      folder /= std::string(250, 'd');
+    std::filesystem::create_directories(folder);
+    path_ = folder / "code";
+    std::ofstream(path_) << "x";
+    fd_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  void TearDown() override {
+    for (void *memory : mapped_)
+      munmap(memory, 2 * page);
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+  void map_more(size_t count) {
+    for (size_t n = 0; n < count; n++)
+      mapped_.push_back(map(fd_.get(), mapped_.size() * page));
+  }
+  /// How many of those from `first` on are known, each with its own place.
+  size_t known(size_t first) {
+    size_t count = 0;
+    for (size_t n = first; n < mapped_.size(); n++)
+      count += found(own, mapped_[n], 5) == path_ + "+" + std::to_string(n * page + 5);
+    return count;
+  }
+
+  const test::TempDir dir_;
+  std::string path_;
+  UniqueFd fd_;
+  std::vector<void *> mapped_;
+  cpu_set_t before_;
+};
+
+TEST_F(ManyReports, AreReadWhereTheBufferStartsAgain) {
+  for (int round = 0; round < 4; round++) {
+    const size_t before = mapped_.size();
+    map_more(50);
+    events->read(mappings);
+    EXPECT_EQ(known(before), 50u) << round;
+  }
+  EXPECT_EQ(events->lost(), 0u);
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(own, 0)));
+}
+
+TEST_F(ManyReports, ThatFindNoRoomAreCountedAndMakeMappingsDoubtful) {
+  map_more(150);
+  events->read(mappings);
+  const size_t there = known(0);
+  EXPECT_GE(there, 50u);
+  EXPECT_LE(there, 80u) << "64 pages have no room for more";
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(own, 0)));
+  map_more(1); // with it, the kernel says how many were lost
+  events->read(mappings);
+  EXPECT_EQ(known(150), 1u);
+  EXPECT_GE(events->lost(), 150 - there);
+}
+
+TEST(RefusedReports, SayWhatIsNeeded) {
+  EXPECT_EQ(test::status_of([] {
+              if (geteuid() == 0 && setuid(65534) != 0)
+                return 1;
+              try {
+                MappingEvents(1);
+              } catch (const Error &error) {
+                return std::string(error.what()) ==
+                               "--stacks: cannot watch what processes map: Permission denied; use "
+                               "sudo, or `sysctl kernel.perf_event_paranoid=2`"
+                           ? 0
+                           : 2;
+              }
+              return 0; // this machine allows it
+            }),
+            0);
 }
 
 TEST(LivingMappings, AreReadFromAllProcesses) {

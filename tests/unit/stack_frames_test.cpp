@@ -12,8 +12,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -106,6 +108,40 @@ TEST_F(Frames, ACopyIsWalkedWithAllThatTheKernelSideFound) {
   EXPECT_TRUE(given[0].memory.empty());
   EXPECT_EQ(given[0].time, 120u);
   EXPECT_EQ(given[0].epoch, 1u) << "code was replaced once before";
+}
+
+TEST_F(Frames, ACopyHasNoMoreThanTheKernelSideCanKeep) {
+  auto copy = std::make_unique<stack_copy>();
+  copy->pid = 7;
+  copy->id = STACK_COPY_FIRST;
+  copy->count = CAPTURE_STACK_DEPTH + 1;
+  copy->pages = STACK_COPY_PAGES + 1;
+  copy->addresses[CAPTURE_STACK_DEPTH - 1] = 1234;
+  copy->state.sp = 5 * STACK_COPY_PAGE + 24;
+  copy->memory[24] = 42;
+  collector.keep(*copy);
+  EXPECT_NE(number(0, STACK_COPY_FIRST), 0u);
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].head.count, 126u);
+  EXPECT_EQ(given[0].head.addresses[125], 1234u);
+  EXPECT_EQ(given[0].start, 5 * STACK_COPY_PAGE + 24);
+  EXPECT_EQ(given[0].memory.size(), 8 * 4096u - 24);
+  EXPECT_EQ(given[0].memory[0], 42);
+}
+
+// A frame is a place: what has other places needs room that is limited.
+TEST_F(Frames, StacksWithNewFramesAreLimited) {
+  constexpr uint32_t kRoom = ((1 << 18) - 2 * 126) / 126 + 1;
+  uint64_t address = 1;
+  for (uint32_t place = 1; place <= kRoom + 1; place++) {
+    std::vector<uint64_t> addresses;
+    for (int n = 0; n < 126; n++)
+      addresses.push_back(address += 2);
+    stack(place, addresses);
+    EXPECT_EQ(number(place, 0), place <= kRoom ? place : 0u);
+  }
+  EXPECT_EQ(collector.left_out(), 1u);
+  EXPECT_EQ(number(1, 0), 1u) << "it is known";
 }
 
 TEST_F(Frames, ACompletedCopyHasTheKernelsPartFirst) {
@@ -211,6 +247,34 @@ TEST_F(JitFrames, AMapOfAnotherUserIsNotRead) {
   ASSERT_EQ(name_at(kPids[0], 0x1000), "one");
   ASSERT_EQ(chown(path(kPids[0]).c_str(), 65534, 65534), 0);
   EXPECT_EQ(name_at(kPids[0], 0x1000), "");
+}
+
+TEST_F(JitFrames, AMapOfTheUserOfTheProcessIsReadWhileItLives) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  int ends[2];
+  char byte = 0;
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setuid(65534) == 0)
+      (void)!::write(ends[1], "x", 1);
+    for (;;)
+      pause();
+  }
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  close(ends[0]), close(ends[1]);
+  const auto pid = uint32_t(child);
+  write(pid, "1000 10 one\n");
+  EXPECT_EQ(chown(path(pid).c_str(), 65534, 65534), 0);
+  EXPECT_EQ(name_at(pid, 0x1000), "one");
+  EXPECT_EQ(chown(path(pid).c_str(), 65533, 65533), 0);
+  EXPECT_EQ(name_at(pid, 0x1000), "") << "of a third user";
+  EXPECT_EQ(chown(path(pid).c_str(), 65534, 65534), 0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(name_at(pid, 0x1000), "") << "the number may be another's";
+  unlink(path(pid).c_str());
 }
 
 TEST(AddressNames, TheKernelsWeakFunctionsHaveNamesAndTheLastOfTwoCounts) {

@@ -188,6 +188,21 @@ TEST_F(UnwindTables, StartAgainWhenTheyAreFull) {
   EXPECT_EQ(asks[5].count, 0u) << "all may be asked for again";
 }
 
+TEST_F(UnwindTables, AreFullWhenHalfOfTheirSlotsAreUsed) {
+  for (int n = 0; n < 1000; n++) { // which takes one slot
+    table.add(7, 1, 1);
+    table.forget(7, 0, 2);
+  }
+  table.add(7, 1, 1);
+  uint64_t used = 1;
+  for (uint64_t address = 2; table.find(7, 1) != UNWIND_UNKNOWN; address++) {
+    ASSERT_LT(address, UNWIND_RULES);
+    table.add(7, address, 1);
+    used += table.find(7, address) != UNWIND_UNKNOWN;
+  }
+  EXPECT_EQ(used, UNWIND_RULES / 2 + 1u) << "the last one is alone";
+}
+
 /// Whatever rules a hostile file has: a walk ends, as each step but that of a signal goes up.
 TEST_F(UnwindSteps, GoUpWhateverTheRule) {
   std::mt19937_64 random(7);
