@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which probes are set in which process, and when they are removed: user/control/arming, with a
 // kernel of the test's own.
+#include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/waiting_program.h"
 #include "user/control/arming.h"
@@ -228,6 +229,22 @@ path: .asciz ")" + second + "\"\n");
   ASSERT_EQ(kernel_.sets.size(), 2u);
   EXPECT_EQ(kernel_.sets[0].file, first);
   EXPECT_EQ(kernel_.sets[1].file, second);
+}
+
+TEST_F(ControlProbes, WhatARunningProcessHasOnlyAsAChoiceIsRefused) {
+  const std::string program = make("choice", "get\nput\njmp _start\n"
+                                             ".type choose, @gnu_indirect_function\n"
+                                             "choose: ret\n.size choose, 1\n");
+  const test::WaitingProgram process(program);
+  watch({"start:enter_func:choose"});
+  arming_->look_at_process(process.pid());
+  try {
+    arming_->refuse_impossible();
+    ADD_FAILURE();
+  } catch (const ovnitrace::Error &error) {
+    const std::string why = "--control: choose in " + program + " is an IFUNC: ";
+    EXPECT_EQ(std::string(error.what()).substr(0, why.size()), why);
+  }
 }
 
 TEST_F(ControlProbes, WhatTheKernelRefusesIsSaidOnceForEachFile) {

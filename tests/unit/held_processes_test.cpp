@@ -215,8 +215,9 @@ TEST_F(HeldTest, AParentThatOthersHaveStoppedStaysStopped) {
       const pid_t self = getpid(), grandchild = fork();
       if (grandchild == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
+        while (getppid() == self)
           pause();
+        _exit(0); // it has ended before
       }
       (void)!write(ends[1], &grandchild, sizeof grandchild);
       if (call == SYS_tgkill)

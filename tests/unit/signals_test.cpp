@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,15 +33,16 @@ int end_of_program(int signal, bool from_kernel, bool own_group) {
     const int all[] = {SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
     for (const int one : all)
       std::signal(one, SIG_DFL); // a shell in the background ignores some
-    int ends[2];
+    int ends[2], last[2];
     char byte = 0;
-    const pid_t program = pipe(ends) == 0 ? fork() : -1;
+    const pid_t program = pipe(ends) == 0 && pipe(last) == 0 ? fork() : -1;
     if (program == 0) {
+      prctl(PR_SET_DUMPABLE, 0); // no core
       if (own_group)
         setpgid(0, 0);
       (void)!write(ends[1], "x", 1);
-      for (;;)
-        pause();
+      (void)!read(last[0], &byte, 1);
+      std::raise(SIGUSR2); // it has got none
     }
     if (read(ends[0], &byte, 1) != 1)
       return 101;
@@ -50,7 +52,7 @@ int end_of_program(int signal, bool from_kernel, bool own_group) {
       if (from_kernel ? !send_from_kernel(signal) : raise(signal) != 0)
         return 102;
     }
-    kill(program, SIGUSR2); // if it has got none
+    (void)!write(last[1], "x", 1);
     int status = 0;
     waitpid(program, &status, 0);
     return held_signal() ? 103 : WTERMSIG(status);

@@ -68,13 +68,16 @@ char act(char command) {
     handled = 0;
     return count;
   }
-  case 'p':
+  case 'p': {
+    const pid_t self = getpid();
     if (fork() == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (;;)
+      while (getppid() == self)
         pause();
+      _exit(0); // it has ended before
     }
     return command;
+  }
   default:
     return command;
   }
@@ -185,8 +188,8 @@ TEST_F(SingleSteps, EachInstructionIsAHitWhileTheyAreCounted) {
 
 TEST_F(SingleSteps, ANewProgramIsCountedFromItsFirstInstruction) {
   const test::TempDir dir;
-  std::ofstream(dir / "seven.s") << ".text\n.globl _start\n_start: nop\n nop\n nop\n nop\n nop\n"
-                                    " mov $60, %eax\n xor %edi, %edi\n syscall\n"
+  std::ofstream(dir / "seven.s") << ".text\n.globl _start\n_start: nop\n mov $39, %eax\n syscall\n"
+                                    " nop\n nop\n mov $60, %eax\n xor %edi, %edi\n syscall\n"
                                     ".section .note.GNU-stack,\"\",@progbits\n";
   const std::string program = dir / "seven",
                     build = "gcc -static -nostdlib " + (dir / "seven.s") + " -o " + program;
@@ -199,8 +202,9 @@ TEST_F(SingleSteps, ANewProgramIsCountedFromItsFirstInstruction) {
   start();
   chains_.step(1000);
   step_->trace(starter.pid());
-  EXPECT_EQ(starter.turn('e'), '\0') << "it has ended";
-  EXPECT_TRUE(eventually([&] { return chains_.hits_of(starter.pid()) >= 8; }));
+  starter.tell('e');
+  siginfo_t end;
+  ASSERT_EQ(waitid(P_PID, starter.pid(), &end, WEXITED | WNOWAIT), 0);
   Hits expected(8, {0, starter.pid(), kCounts});
   expected[0].alarms = 0;
   EXPECT_EQ(chains_.hits(), expected);
@@ -278,6 +282,35 @@ TEST_F(SingleSteps, AThreadThatHasLoadedCodeWaitsToBeReleased) {
   step_->release(child_.pid());
   EXPECT_EQ(child_.answer(), 'k');
   EXPECT_EQ(chains_.hits(), Hits(2, hit(0)));
+}
+
+TEST_F(SingleSteps, OneThatIsLookedAtOrExecutesAProgramMayHaveToWait) {
+  const ObedientChild starter([](char byte) {
+    if (byte == 'e')
+      execl("/bin/cat", "/bin/cat", nullptr); // which reads what we write, and ends
+    return byte;
+  });
+  start();
+  step_->trace(starter.pid());
+  const auto wait_for = [&](uint32_t tid) {
+    pollfd file = {step_->file(), POLLIN, 0};
+    ASSERT_EQ(poll(&file, 1, 60'000), 1);
+    const auto held = step_->next_held();
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->tid, tid);
+    EXPECT_TRUE(eventually([&] { return status_of(tid, "State").starts_with("t"); }));
+    EXPECT_EQ(chains_.hits().back().tid, tid);
+    step_->release(tid);
+    EXPECT_TRUE(eventually([&] { return !status_of(tid, "State").starts_with("t"); }));
+  };
+  chains_.hold();
+  step_->look(0, child_.pid());
+  wait_for(child_.pid());
+  EXPECT_EQ(child_.turn('1'), '1');
+  chains_.hold();
+  starter.tell('e');
+  wait_for(starter.pid());
+  EXPECT_TRUE(eventually([&] { return status_of(starter.pid(), "Name") == "cat"; }));
 }
 
 TEST_F(SingleSteps, ThreadsThatWaitOrAreCountedAreLetGoAtTheEnd) {
