@@ -8,9 +8,11 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
@@ -66,6 +68,58 @@ TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
   EXPECT_EQ(refusal(""), "the trace.json is empty");
 }
 
+TEST_F(CollectedTraceTest, HasAFileForEachCpuAndCodec) {
+  const mode_t before = umask(0);
+  trace_.append(3, Codec::none, "ab");
+  trace_.append(12, Codec::none, "c");
+  trace_.append(3, Codec::none, "de");
+  trace_.append(3, Codec::zstd, "fgh");
+  trace_.append(TraceSink::kPlainFile, Codec::none, "ijkl");
+  umask(before);
+  EXPECT_EQ(trace_.bytes(), 12u);
+  const std::map<std::string, std::string> expected = {{"cpu0003.ftr", "abde"},
+                                                       {"cpu0003.ftr.zst", "fgh"},
+                                                       {"cpu0012.ftr", "c"},
+                                                       {"trace.dat", "ijkl"}};
+  std::map<std::string, std::string> files;
+  for (const auto &entry : std::filesystem::directory_iterator(trace_.path())) {
+    files[entry.path().filename()] = test::text_of(entry.path());
+    EXPECT_EQ(int(entry.status().permissions()), 0644) << entry.path();
+  }
+  EXPECT_EQ(files, expected);
+}
+
+TEST_F(CollectedTraceTest, TakesTheNextNameThatIsFree) {
+  EXPECT_EQ(trace_.path(), dir_ / "app");
+  EXPECT_EQ(CollectedTrace(dir_.path(), "app", 0).path(), dir_ / "app-2");
+  EXPECT_EQ(CollectedTrace(dir_.path(), "app", 0).path(), dir_ / "app-3");
+}
+
+TEST_F(CollectedTraceTest, IsGoneIfItIsDiscarded) {
+  trace_.append(0, Codec::none, "ab");
+  trace_.discard();
+  EXPECT_FALSE(std::filesystem::exists(trace_.path()));
+}
+
+// A link that somebody puts there is not followed, and nothing more is written after that.
+TEST_F(CollectedTraceTest, SaysWhatFailedAndTakesNothingMore) {
+  std::filesystem::create_symlink("elsewhere", trace_.path() + "/cpu0001.ftr");
+  const auto error_of = [&](uint16_t cpu) -> std::string {
+    try {
+      trace_.append(cpu, Codec::none, "ab");
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(0), "");
+  EXPECT_EQ(error_of(1), "cannot write cpu0001.ftr: Too many levels of symbolic links; what had "
+                         "been written before stays readable");
+  EXPECT_EQ(error_of(0), "nothing more is written to " + trace_.path() + " after a failure");
+  EXPECT_EQ(trace_.bytes(), 2u);
+  EXPECT_EQ(test::text_of(trace_.path() + "/cpu0000.ftr"), "ab");
+}
+
 // A trace without records is discarded: then nothing is there to be read.
 TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
   const auto refusal_after = [&](const std::string &first) {
@@ -74,8 +128,10 @@ TEST_F(CollectedTraceTest, SaysWhetherAnythingIsKept) {
       trace.append(0, Codec::zstd, first);
     return test::error_from([&] { trace.append(0, Codec::zstd, std::string(101, 'c')); });
   };
-  EXPECT_NE(refusal_after("").find("nothing was kept"), std::string::npos);
-  EXPECT_NE(refusal_after("c").find("stays readable"), std::string::npos);
+  EXPECT_EQ(refusal_after(""),
+            "the limit of 100 bytes for one trace is reached (--max-size); nothing was kept");
+  EXPECT_EQ(refusal_after("c"), "the limit of 100 bytes for one trace is reached (--max-size); "
+                                "what had been written before stays readable");
 }
 
 // Exactly as many as it may have, trace.json included.

@@ -81,6 +81,45 @@ TEST(Message, IdentifiesASenderOfThisVersion) {
   EXPECT_EQ(error(std::string(100, 'x')), "it is not a sender of ovnitrace");
 }
 
+// The bytes on the wire: docs/network.md.
+TEST(Message, IsItsTypeItsSizeAndItsPayloadInLittleEndian) {
+  EXPECT_EQ(write_message(MessageType::records, "ab", "c"), std::string("\5\0\0\0\3\0\0\0abc", 11));
+  EXPECT_EQ(write_message(MessageType::refuse, std::string(258, 'x')).substr(0, 9),
+            std::string("\11\0\0\0\2\1\0\0x", 9));
+  EXPECT_EQ(write_identify("app"), std::string("ovnitrace-send\r\n\2\0\0\0app", 23));
+  const MessageType types[] = {MessageType::identify,    MessageType::accept,
+                               MessageType::description, MessageType::description_end,
+                               MessageType::records,     MessageType::zstd_records,
+                               MessageType::end,         MessageType::done,
+                               MessageType::refuse};
+  std::string numbers;
+  for (const MessageType type : types)
+    numbers += write_message(type, "")[0];
+  EXPECT_EQ(numbers, "\1\2\3\4\5\6\7\10\11");
+  std::string number;
+  put_number<uint32_t>(number, 0x01020304);
+  EXPECT_EQ(number, "\4\3\2\1");
+  EXPECT_EQ(get_number<uint16_t>("\1\2\3\4", 1), 0x0302);
+}
+
+TEST(Message, SaysWhatIsWrongWithIt) {
+  const auto refusal = [](uint32_t type, uint32_t size, bool large) {
+    std::string header;
+    put_number(header, type);
+    put_number(header, size);
+    MessageParser parser;
+    if (large)
+      parser.allow_large();
+    return error_of(parser, header);
+  };
+  EXPECT_EQ(refusal(10, 0, false), "the data is not a message of ovnitrace (type 10)");
+  EXPECT_EQ(refusal(5, 1025, false), "a message claims 1025 bytes, at most 1024 are allowed");
+  EXPECT_EQ(refusal(5, 1024, false), "");
+  EXPECT_EQ(refusal(5, (1 << 20) + 5, true),
+            "a message claims 1048581 bytes, at most 1048580 are allowed");
+  EXPECT_EQ(refusal(5, (1 << 20) + 4, true), "") << "1 MiB and the CPU";
+}
+
 TEST(Message, IsTakenUpToItsGreatestSize) {
   MessageParser parser;
   EXPECT_EQ(

@@ -39,6 +39,7 @@ TEST_F(KeyFile, IsReadWithoutItsNewline) {
   EXPECT_EQ(read_key(write("0123456789abcdef\n")), preshared_key("0123456789abcdef"));
   EXPECT_EQ(read_key(write("0123456789abcdef\n\n")), preshared_key("0123456789abcdef\n"));
   EXPECT_EQ(read_key(write(std::string(4096, 'k'), 0400)), preshared_key(std::string(4096, 'k')));
+  EXPECT_EQ(read_key(write(std::string(4096, 'k') + "\n")), preshared_key(std::string(4096, 'k')));
 }
 
 TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {
@@ -46,6 +47,10 @@ TEST_F(KeyFile, IsRefusedIfOthersMayReadIt) {
     EXPECT_NE(refusal(write("0123456789abcdef", mode)).find("others may read or write it"),
               std::string::npos)
         << mode;
+  EXPECT_EQ(refusal(write("0123456789abcdef", 04640)),
+            "--key " + (dir_ / "key") +
+                ": others may read or write it (mode 4640): chmod 600 it, and make a new key if "
+                "somebody may have");
 }
 
 TEST_F(KeyFile, IsRefusedIfItHasNoKey) {
@@ -54,7 +59,17 @@ TEST_F(KeyFile, IsRefusedIfItHasNoKey) {
   EXPECT_NE(refusal(dir_ / "none").find("No such file"), std::string::npos);
   EXPECT_NE(refusal(dir_.path()).find("no regular file"), std::string::npos);
   ASSERT_EQ(mkfifo((dir_ / "fifo").c_str(), 0600), 0);
-  EXPECT_NE(refusal(dir_ / "fifo").find("no regular file"), std::string::npos);
+  EXPECT_EQ(refusal(dir_ / "fifo"), "--key " + (dir_ / "fifo") + ": is no regular file");
+  EXPECT_EQ(refusal(write("\n")),
+            "--key " + (dir_ / "key") +
+                ": has 0 bytes; a key has 16 to 4096: head -c 32 /dev/urandom | base64 > FILE");
+}
+
+// The memory of this process, from address 0: a file whose read fails.
+TEST_F(KeyFile, AFailedReadIsNoEmptyKey) {
+  EXPECT_EQ(refusal("/proc/self/mem"), "--key /proc/self/mem: cannot be read: Input/output error");
+  EXPECT_EQ(refusal(dir_ / "none"),
+            "--key " + (dir_ / "none") + ": cannot be read: No such file or directory");
 }
 
 } // namespace

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -32,9 +34,14 @@ protected:
     MessageParser parser;
   };
 
-  UniqueFd connected() const {
-    return open_socket(parse_endpoint("", server_.address()), "send to", [](const addrinfo &to) {
+  /// `host`: the last number of the address 127.0.0.…
+  UniqueFd connected(uint32_t host = 1) const {
+    return open_socket(parse_endpoint("", server_.address()), "send to", [&](const addrinfo &to) {
       UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_in from = {};
+      from.sin_family = AF_INET;
+      from.sin_addr.s_addr = htonl(0x7f000000 | host);
+      EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr *>(&from), sizeof from), 0);
       EXPECT_EQ(::connect(fd.get(), to.ai_addr, to.ai_addrlen), 0);
       const int on = 1; // what is sent is there at once
       EXPECT_EQ(setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
@@ -138,6 +145,74 @@ TEST_F(TcpServerTest, IsNotBlockedByConnectionsThatOnlyIdentify) {
   EXPECT_EQ(heard(senders_.front()).second, "another connection needed its place");
 }
 
+// A host that only connects keeps nobody out, however early it came.
+TEST_F(TcpServerTest, TheHostWithMostConnectionsMakesRoom) {
+  const auto connect_from = [&](uint32_t host, const std::string &name) {
+    senders_.push_back({.fd = connected(host), .parser = {}});
+    const std::string bytes = write_message(MessageType::identify, write_identify(name));
+    EXPECT_EQ(send(senders_.back().fd.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
+  };
+  connect_from(3, "early");
+  connect_from(2, "other0");
+  connect_from(2, "other1");
+  for (int n = 0; n < 61; n++)
+    connect_from(4, "many" + std::to_string(n));
+  turn();
+  EXPECT_EQ(told_.size(), 0u) << "64 have room";
+  connect_from(3, "last");
+  turn();
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_EQ(told_[0], "memory/many0: error: another connection needed its place");
+  for (const char *name : {"early", "other0", "other1", "many1", "last"})
+    EXPECT_FALSE(store_.traces.at(name).discarded) << name;
+}
+
+TEST_F(TcpServerTest, ReportsTenErrorsOfStrangersAndNoSumIfTheseAreAll) {
+  for (int n = 0; n < 10; n++)
+    connect();
+  server_.finish();
+  ASSERT_EQ(told_.size(), 10u);
+  EXPECT_TRUE(told_[0].starts_with("127.0.0.1:")) << told_[0];
+  EXPECT_TRUE(told_[8].ends_with(": error: the collector was stopped")) << told_[8];
+  EXPECT_TRUE(
+      told_[9].ends_with(": error: the collector was stopped; more of this is only counted"))
+      << told_[9];
+  EXPECT_FALSE(server_.incomplete()) << "there was no trace";
+}
+
+TEST_F(TcpServerTest, ReportsWhereATraceGoesAndWhatBecameOfIt) {
+  Sender &whole = serve("whole"), &cut = serve("cut");
+  for (Sender *sender : {&whole, &whole, &cut})
+    say_record(*sender);
+  heard(cut); // else its end would be a reset
+  std::string end;
+  put_number<uint64_t>(end, 32);
+  put_number<uint64_t>(end, 0);
+  say(whole, MessageType::end, end);
+  EXPECT_FALSE(server_.incomplete());
+  cut.fd = UniqueFd();
+  turn();
+  EXPECT_TRUE(server_.incomplete());
+  ASSERT_EQ(told_.size(), 4u);
+  EXPECT_TRUE(told_[0].starts_with("127.0.0.1:")) << told_[0];
+  EXPECT_TRUE(told_[0].ends_with(" sends; written to memory/whole")) << told_[0];
+  EXPECT_TRUE(told_[1].ends_with(" sends; written to memory/cut")) << told_[1];
+  EXPECT_EQ(told_[2], "memory/whole is complete: 32 bytes");
+  EXPECT_EQ(told_[3], "memory/cut: error: the sender disconnected before the end; what had come is "
+                      "readable");
+}
+
+TEST_F(TcpServerTest, TellsItsSendersThatItStops) {
+  Sender &served = serve("served");
+  heard(served);
+  server_.finish();
+  EXPECT_EQ(heard(served),
+            std::pair(uint32_t(MessageType::refuse), std::string("the collector was stopped")));
+  EXPECT_EQ(heard(served), std::pair(0u, std::string("closed")));
+  EXPECT_TRUE(reported("memory/served: error: the collector was stopped"));
+  EXPECT_TRUE(server_.incomplete());
+}
+
 TEST_F(TcpServerTest, LimitsTheReportsAboutConnections) {
   for (int n = 0; n < 200; n++)
     connect();
@@ -163,7 +238,15 @@ TEST_F(TcpServerTest, WaitsForASecondIfNoDescriptorIsFree) {
   server_.add(polls);
   EXPECT_EQ(poll(polls.data(), polls.size(), 0), 0);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-  pass(2 * kSecond);
+  const auto listens = [&] {
+    polls.clear();
+    server_.add(polls);
+    return polls[0].fd >= 0;
+  };
+  pass(kSecond - 1);
+  EXPECT_FALSE(listens());
+  pass(1);
+  EXPECT_TRUE(listens());
   say(senders_.back(), MessageType::identify, write_identify("late"));
   EXPECT_EQ(heard(senders_.back()), accepted("late"));
 }
@@ -197,6 +280,7 @@ TEST_F(TcpServerTest, ARefusedConnectionStaysOpenForFiveSeconds) {
   Sender &sender = connect();
   say(sender, MessageType::identify, "no sender");
   EXPECT_EQ(heard(sender).second, "it is not a sender of ovnitrace");
+  EXPECT_EQ(heard(sender).second, "closed") << "nothing follows its last word";
   pass(5 * kSecond);
   EXPECT_EQ(connections(), 1u);
   pass(1);

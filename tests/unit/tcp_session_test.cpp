@@ -184,6 +184,85 @@ TEST_F(TcpSessionTest, ReportsTheSenderThatTheDiskIsFull) {
   EXPECT_TRUE(session.ended());
 }
 
+TEST_F(TcpSessionTest, SaysInWholeSentencesWhyItEnds) {
+  const auto error_after = [&](const std::function<void(Sender &)> &say) {
+    test::MemoryStore store;
+    TcpSession session(store.maker());
+    Sender sender(session);
+    sender.introduce("app");
+    say(sender);
+    return session.error();
+  };
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_records(8191, record_); }), "") << "the last CPU";
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_records(8192, record_); }), "there is no CPU 8192");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }),
+            "17 bytes are not whole records");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_records(0, ""); }), "a message of chunks is empty");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_end(0); }),
+            "the sender ended without its trace.json");
+  EXPECT_EQ(error_after([&](Sender &s) { s.introduce("app"); }),
+            "the sender identified itself twice");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send(MessageType::accept, ""); }),
+            "a message of type 2 is not for a collector");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send(MessageType::refuse, std::string(301, 'x')); }),
+            "the sender gave up: " + std::string(300, 'x'));
+  EXPECT_EQ(error_after([&](Sender &s) {
+              s.send(MessageType::description_end, "");
+              s.send_end(0, 1);
+            }),
+            "1 event is missing, shown as blackouts: the sender had to drop them");
+  EXPECT_EQ(error_after([&](Sender &s) {
+              s.send(MessageType::description_end, "");
+              std::string end;
+              put_number<uint64_t>(end, 0);
+              put_number<uint64_t>(end, 0);
+              s.send(MessageType::end, end + "x");
+            }),
+            "0 bytes of chunks arrived, but the sender says that it sent another number");
+}
+
+TEST_F(TcpSessionTest, SaysWhyASenderIsNotIntroduced) {
+  TcpSession session(store_.maker());
+  session.receive(write_message(MessageType::description, "{}"));
+  EXPECT_EQ(session.error(), "the first message of the sender does not identify it");
+  TcpSession reset(store_.maker());
+  reset.disconnect("Connection reset by peer");
+  EXPECT_EQ(reset.error(),
+            "the sender disconnected before it identified itself (Connection reset by peer)");
+  TcpSession poor(
+      [](const std::string &) -> std::unique_ptr<TraceSink> { throw std::bad_alloc(); });
+  Sender sender(poor);
+  sender.introduce("app");
+  EXPECT_EQ(sender.read(MessageType::refuse), "out of memory");
+}
+
+TEST_F(TcpSessionTest, TakesNothingAfterItsEnd) {
+  TcpSession session(store_.maker());
+  Sender sender(session);
+  sender.introduce("app");
+  sender.send(MessageType::description_end, "");
+  std::string end, record;
+  put_number<uint64_t>(end, 0);
+  put_number<uint64_t>(end, 0);
+  put_number<uint32_t>(record, 0);
+  session.receive(write_message(MessageType::end, end) +
+                  write_message(MessageType::records, record, record_));
+  EXPECT_TRUE(session.complete()) << "what came at once with the end";
+  sender.send_records(0, record_);
+  sender.send(MessageType::identify, "again");
+  session.refuse("too late");
+  session.disconnect("later");
+  EXPECT_EQ(session.error(), "");
+  EXPECT_EQ(session.output(), write_message(MessageType::done, std::string(8, 0)));
+  EXPECT_TRUE(store_.traces["app"].files.empty());
+
+  TcpSession refused(store_.maker());
+  refused.refuse("first");
+  refused.refuse("second");
+  EXPECT_EQ(refused.error(), "first");
+  EXPECT_EQ(refused.output(), write_message(MessageType::refuse, "first"));
+}
+
 TEST(SafeName, IsNoPath) {
   EXPECT_EQ(safe_name("app-20250101-120000"), "app-20250101-120000");
   EXPECT_EQ(safe_name("../../etc/passwd"), "_._.._etc_passwd");
@@ -193,6 +272,8 @@ TEST(SafeName, IsNoPath) {
   EXPECT_EQ(safe_name(std::string("a\n\0\x1b b", 6)), "a____b");
   EXPECT_EQ(safe_name(std::string(500, 'x')).size(), 100u);
   EXPECT_EQ(safe_name("\xc3\xa4"), "__");
+  EXPECT_EQ(safe_name("azAZ09._-+"), "azAZ09._-+");
+  EXPECT_EQ(safe_name("`{@[/:,*"), "________") << "what is next to them";
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
@@ -189,6 +190,76 @@ TEST_F(UdpServerTest, ASenderKeepsItsPlaceForAMinute) {
   EXPECT_EQ(made_, 3u);
   EXPECT_TRUE(reported("error: it sent nothing for 60 s, and another sender needs its place: 1 "
                        "datagrams, 0 lost"));
+}
+
+// It is remembered while 255 others end after it.
+TEST_F(UdpServerTest, WhatComesLateOfATraceThatEndedIsIgnored) {
+  Sender first = sender(), second = sender(), third = sender();
+  first.send(1);
+  pass(60 * kSecond);
+  second.send(1);
+  third.send(1); // in the place of the first
+  EXPECT_EQ(made_, 3u);
+  uint32_t begun = 0;
+  const auto restart = [&] { // ends the trace of the second, whose datagram 1 is another one now
+    send(second.socket.get(), bytes_of(datagram_of(1, 2 + ++begun % 2)));
+  };
+  while (begun < 255)
+    restart();
+  EXPECT_EQ(made_, 3u + 255);
+  first.send(2);
+  EXPECT_FALSE(reported("no more are allowed"));
+  restart();
+  first.send(2);
+  EXPECT_TRUE(reported("2 senders are being served, no more are allowed (--max-senders)"))
+      << "it could be one that begins";
+}
+
+TEST_F(UdpServerTest, SaysWhatIsWrongWithADatagram) {
+  send("GET / HTTP/1.0");
+  send(bytes_of(datagram_of(0, 1)));
+  send(std::string(2000, 'x'));
+  std::string longer = bytes_of(datagram_of(1, 60));
+  longer += std::string(500, 'x');
+  send(longer);
+  const std::string address = local_text(socket_.get());
+  EXPECT_EQ(told_, (std::vector<std::string>{
+                       address + ": error: a datagram of 14 bytes that is shorter than its header",
+                       address + ": error: a datagram of 40 bytes that is without a number",
+                       address + ": error: a datagram of 985 bytes that is not of the tracer",
+                       address + ": error: a datagram of 985 bytes that is of another length than "
+                                 "it says"}));
+  EXPECT_EQ(made_, 0u);
+}
+
+TEST_F(UdpServerTest, APortIsForOne) {
+  const std::string address = server_.address();
+  try {
+    UdpServer(parse_endpoint("", address), 2, store_.maker(), [](const std::string &) {});
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "cannot listen on " + address + ": Address already in use");
+  }
+}
+
+// While the disk is slow, datagrams wait in the kernel, as many as a program may ask for.
+TEST_F(UdpServerTest, HasRoomForWhatComesWhileItWrites) {
+  const auto room = [](int socket) {
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    EXPECT_EQ(getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, &size), 0);
+    return bytes;
+  };
+  const int wanted = 8 << 20;
+  const UniqueFd other(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (setsockopt(other.get(), SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0) {
+    EXPECT_EQ(setsockopt(other.get(), SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted), 0);
+  }
+  std::vector<pollfd> polls;
+  server_.add(polls);
+  ASSERT_EQ(polls.size(), 1u);
+  EXPECT_EQ(room(polls[0].fd), room(other.get()));
+  EXPECT_EQ(fcntl(polls[0].fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
 TEST_F(UdpServerTest, ReportsWhereATraceIsAndWhatCameOfIt) {

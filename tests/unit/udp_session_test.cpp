@@ -141,6 +141,19 @@ TEST_F(UdpSessionTest, WritesABlackoutForWhatIsMissing) {
   EXPECT_EQ(ftrace_record_tsc(&records[121]), 400u);
 }
 
+TEST_F(UdpSessionTest, KeepsATraceThatHasARecord) {
+  {
+    UdpSession session("here", store_.maker());
+    session.take(datagram_of(1, 1));
+    EXPECT_TRUE(session.begun());
+  }
+  EXPECT_FALSE(trace().discarded);
+  UdpSession waiting("there", store_.maker());
+  waiting.take(datagram_of(2, 1));
+  EXPECT_FALSE(waiting.begun());
+  EXPECT_EQ(waiting.sink(), nullptr);
+}
+
 // Nothing is known of the time before the first record that came.
 TEST_F(UdpSessionTest, ABlackoutBeforeTheFirstRecordHasItsTime) {
   UdpSession session("here", store_.maker());
