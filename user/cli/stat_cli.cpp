@@ -7,30 +7,18 @@
 #include "emulator/cli/measure_runs.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/shared_options.h"
-#include "emulator/cli/terminal.h"
 #include "emulator/cli/warnings.h"
-#include "emulator/diff/diff_report.h"
-#include "emulator/diff/repeat_report.h"
-#include "emulator/input/trace_info.h"
-#include "emulator/open/open_trace.h"
-#include "emulator/output/atomic_file.h"
-#include "emulator/summary/report.h"
-#include "emulator/why/answered_summary.h"
-#include "emulator/why/why_report.h"
 #include "user/cli/checked_options.h"
 #include "user/cli/number_option.h"
 #include "user/cli/repeated_capture.h"
 #include "user/cli/scratch_directory.h"
+#include "user/cli/stat_output.h"
 #include "user/launch/signals.h"
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ovnitrace {
@@ -42,99 +30,8 @@ struct StatArguments {
   uint32_t repeat = 0; ///< 0: once, with a summary
   std::string against; ///< another command; empty: none
   std::vector<std::string> matches;
-  bool json = false, force = false;
-  size_t top = 10;    ///< threads in the table
-  std::string output; ///< file; empty: stderr
+  StatOutput output;
 };
-
-void write_out(const std::string &text, const std::string &output) {
-  if (!output.empty() && output != "-")
-    return write_text_file(OutputPlace(output), text);
-  std::FILE *const file = output.empty() ? stderr : stdout;
-  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
-    throw Error("cannot write to standard {}: {}", output.empty() ? "error" : "output",
-                std::strerror(errno));
-}
-
-/// Returns the columns of where the summary goes.
-size_t columns_of(const std::string &output) {
-  return table_columns(output.empty() ? STDERR_FILENO : output == "-" ? STDOUT_FILENO : -1);
-}
-
-/// Checks before the program runs whether the output can be written: otherwise the result of the
-/// run would be lost. Throws Error.
-void check_output(const std::string &output, bool force) {
-  if (output.empty() || output == "-")
-    return;
-  const EffectiveIdentity as_owner(calling_user());
-  require_free(output, force);
-  const AtomicFile could_be_made{OutputPlace(output)};
-}
-
-/// Prints the summary as the user, who owns the trace and the output.
-void print_summary(const std::string &directory, const StatArguments &arguments) {
-  Warnings warnings;
-  const std::unique_ptr<EventSource> source = open_trace({{directory}}, warnings);
-  NoDiagnostics reported_already;
-  const TraceInfo about = read_trace_info(directory, reported_already);
-  const AnsweredSummary answered = summarize_and_answer(*source, about, {});
-  const std::string nowhere; // the trace is not kept
-  const Catalog &catalog = source->catalog();
-  const ReportInput input{nowhere, about, catalog, answered.summary, answered.answer};
-  ReportOptions options{.top = arguments.top};
-  options.columns = columns_of(arguments.output);
-  std::string text = arguments.json ? json_report(input, options) : totals(input, options);
-  if (!arguments.json) {
-    text += family_tables(input, options);
-    if (!about.stacks.empty()) {
-      const Stacks stacks(catalog, reported_already);
-      text += '\n' + blocked_text({nowhere, about, catalog, stacks, answered.why}, arguments.top,
-                                  options.columns);
-    }
-    if (arguments.output.empty())
-      text.insert(0, 1, '\n'); // after what the program has printed
-  }
-  write_out(text, arguments.output);
-  warnings.finish();
-}
-
-/// Takes the commands, which differ because the user asked for it, out of the conditions. Returns
-/// them as the first lines of the text.
-std::string take_commands(Comparison &comparison) {
-  std::string text;
-  std::erase_if(comparison.conditions, [&](const Difference &one) {
-    if (one.what != "command")
-      return false;
-    text = fmt::format("A: {}\nB: {}\n\n", one.a, one.b);
-    return true;
-  });
-  return text;
-}
-
-/// Compares the runs with those of the other command, if there are any, as the user.
-void print_runs(const ComparedRuns &runs, const StatArguments &arguments) {
-  const size_t columns = columns_of(arguments.output);
-  std::string text;
-  const auto take = [&](std::string_view part) { text += part; };
-  if (runs.b.empty() && arguments.json)
-    write_repeat_json(runs.a, runs.names, take);
-  else if (runs.b.empty())
-    text = repeat_text(runs.a, runs.names, columns);
-  else {
-    Comparison comparison = compare(runs);
-    if (!arguments.json)
-      text = take_commands(comparison);
-    const std::vector<GateResult> no_gates;
-    const DiffInput input{runs, comparison, no_gates};
-    if (arguments.json)
-      write_diff_json(input, take);
-    else
-      text += diff_text(input, arguments.top, columns);
-  }
-  if (arguments.output.empty() && !arguments.json)
-    text.insert(0, 1, '\n'); // after what the program has printed
-  write_out(text, arguments.output);
-}
 
 /// Runs the commands alternately, and measures all runs at the end: only root can record.
 int stat_repeated(const StatArguments &arguments) {
@@ -144,7 +41,7 @@ int stat_repeated(const StatArguments &arguments) {
   std::vector<std::vector<std::string>> commands = {options.command};
   if (!arguments.against.empty())
     commands.push_back(words_of(arguments.against));
-  check_output(arguments.output, arguments.force);
+  check_output(arguments.output);
   ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
   options.quiet = true;
   int status = 0;
@@ -166,7 +63,7 @@ int stat_repeated(const StatArguments &arguments) {
   scratch.remove_on_signal();
   Warnings warnings;
   const ProgressBar progress;
-  print_runs(measure_runs(traces, {}, warnings), arguments);
+  print_runs(measure_runs(traces, {}, warnings), arguments.output);
   warnings.finish();
   return status;
 }
@@ -175,7 +72,7 @@ int stat(const StatArguments &arguments) {
   if (arguments.repeat)
     return stat_repeated(arguments);
   RecordOptions options = checked(arguments.record);
-  check_output(arguments.output, arguments.force);
+  check_output(arguments.output);
   ScratchDirectory scratch("/var/tmp"); // on a disk, as a trace may be large
   options.directory = scratch.path() + "/trace";
   options.quiet = true;
@@ -185,7 +82,7 @@ int stat(const StatArguments &arguments) {
   end_on_signals();
   const ProgressBar progress;
   try {
-    print_summary(options.directory, arguments);
+    print_summary(options.directory, arguments.output);
   } catch (const Error &error) { // what is missing may be the reason
     print_text(error.what());
     if (!result.missing.empty())
@@ -206,7 +103,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
   stat_app.usage("ovnitrace stat [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
                  "       ovnitrace stat [OPTIONS] -a|-p PID");
   stat_app
-      .add_option(kOutput, arguments->output,
+      .add_option(kOutput, arguments->output.file,
                   "Write the summary into this file; - is standard output (default: standard "
                   "error)")
       .type_name("FILE");
@@ -224,16 +121,16 @@ void add_stat(App app, const std::vector<std::string> &command) {
       .check([](const std::string &text) { return text.empty() ? "the command is empty" : ""; })
       .needs("--repeat");
   add_match(stat_app, arguments->matches).needs("--against");
-  add_force(stat_app, arguments->force);
+  add_force(stat_app, arguments->output.force);
   stat_app.add_flag(
       kQuiet, arguments->record.options.quiet,
       "Print only the summary and warnings; do not list the processes that -p NAME found");
-  add_number(stat_app, kTop, arguments->top, 1, 1'000'000,
+  add_number(stat_app, kTop, arguments->output.top, 1, 1'000'000,
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
   add_user_option(stat_app, arguments->record.options);
   stat_app.add_flag(
-      kJson, arguments->json,
+      kJson, arguments->output.json,
       "Print an object of JSON, as `ovnitrace info --json` does (docs/info.md). With -r, it is "
       "the object of docs/stat.md; with --against, that of docs/diff.md");
   stat_app.footer(R"(
