@@ -2,13 +2,17 @@
 // `ovnitrace control` and `ovnitrace ctl`: what they print and what they refuse.
 #include "tests/unit/support/run_command.h"
 #include "tests/unit/support/temp_dir.h"
+#include "user/control/ctl_socket.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -126,6 +130,34 @@ TEST(CtlCommand, AMarkHasATextAndNothingElseHas) {
   EXPECT_EQ(said({"mark", std::string(49, 'a'), std::string(50, 'b')}),
             (std::pair<int, std::string>{1, "ovnitrace: ctl /no/such/trace: No such file or "
                                             "directory\n"}));
+}
+
+TEST(CtlCommand, PassesItsWordsOnAndPrintsTheAnswer) {
+  const test::TempDir dir;
+  control::CtlSocket socket(dir.path(), {}, getuid());
+  std::vector<std::string> asked;
+  std::thread capture([&] {
+    pollfd file = {socket.files()[0].get(), POLLIN, 0};
+    for (int n = 0; n < 3; n++) {
+      poll(&file, 1, 60'000);
+      socket.serve(file.fd, [&](const std::string &command) {
+        asked.push_back(command);
+        return "ok\nanswer " + std::to_string(n) + "\n";
+      });
+    }
+  });
+  std::string printed;
+  for (const Words &words :
+       {Words{"mark", "second", "phase\x1b"}, {"status"}, {"status", "--json"}}) {
+    Words all = {"ctl", dir.path()};
+    all.insert(all.end(), words.begin(), words.end());
+    const Said said = run(all);
+    EXPECT_EQ(said.status, 0);
+    printed += said.out + said.err;
+  }
+  capture.join();
+  EXPECT_EQ(asked, (Words{"mark second phase?", "status", "status --json"}));
+  EXPECT_EQ(printed, "answer 0\nanswer 1\nanswer 2\n");
 }
 
 TEST(CollectCommand, RefusesWhatCannotBe) {
