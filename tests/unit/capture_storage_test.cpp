@@ -67,6 +67,18 @@ struct Rig {
   CaptureStorage storage;
 };
 
+// The other half waits for the disk.
+TEST(CaptureStorage, HalfOfTheChunksMayWaitForTheCompressor) {
+  RecordOptions options;
+  options.compress_level = 3;
+  options.spare_chunks = 17;
+  EXPECT_EQ(compression_of(options).level, 3);
+  EXPECT_EQ(compression_of(options).waits, 8u);
+  EXPECT_EQ(compression_of(options).patience, std::chrono::seconds(1));
+  options.spare_chunks = 1;
+  EXPECT_EQ(compression_of(options).waits, 0u);
+}
+
 TEST(CaptureStorage, OnDiskPassesAllOn) {
   Rig rig(options_of(BufferKind::kJtn, 1));
   EXPECT_EQ(rig.storage.flight(), nullptr);

@@ -234,6 +234,69 @@ TEST(LinkedChunks, AreNumberedAnewAfterEachGap) {
   EXPECT_EQ(events_in(output.kept.files[0]), 5u * number);
 }
 
+// A gap of one CPU between chunks of another one, which keep their numbers.
+TEST(LinkedChunks, AGapIsOfItsCpuOnly) {
+  SteppingOutput output;
+  LinkedChunks queue(output, LinkedChunks::kDrop, 3, 2, kRecords);
+  const auto taken = [&](uint16_t cpu, uint32_t number) {
+    const uint64_t dropped = queue.records_dropped();
+    test::give(queue, test::event_chunk(cpu, number, 100 * (number + 1), 5));
+    return queue.records_dropped() == dropped;
+  };
+  const auto write_one = [&] { // the next one is begun then, so that one less is under way
+    output.go.release();
+    output.reached.acquire();
+  };
+  EXPECT_TRUE(taken(2, 4));
+  output.reached.acquire();
+  EXPECT_TRUE(taken(2, 5));
+  for (uint32_t number = 6; number < 9; number++)
+    EXPECT_FALSE(taken(2, number)) << "two are under way";
+  write_one();
+  EXPECT_TRUE(taken(1, 9));
+  EXPECT_FALSE(taken(2, 9));
+  write_one();
+  EXPECT_TRUE(taken(2, 10)) << "behind what stands for 6 to 9";
+  output.go.release(4);
+  queue.close();
+  const auto values = [&](uint16_t cpu, uint16_t code) {
+    std::vector<uint32_t> all;
+    for (const ftrace_record &record : output.kept.files[cpu])
+      if (record.code == code)
+        all.push_back(record.par2);
+    return all;
+  };
+  using Values = std::vector<uint32_t>;
+  EXPECT_EQ(values(2, FTrace_EXT_chunk), (Values{4, 5, 6, 7}));
+  EXPECT_EQ(values(2, FTrace_EVT_next_chunk), (Values{5, 6, 7, 8}));
+  EXPECT_EQ(values(2, FTrace_EVT_blackout_end), Values{20});
+  EXPECT_EQ(values(1, FTrace_EXT_chunk), Values{9});
+  EXPECT_EQ(values(1, FTrace_EVT_next_chunk), Values{10});
+  EXPECT_EQ(values(0, FTrace_EXT_chunk), Values{});
+  std::vector<uint64_t> times;
+  for (const ftrace_record &record : output.kept.files[2]) {
+    if (record.code == FTrace_EXT_chunk) {
+      EXPECT_EQ(record.par1, 2) << "its CPU";
+    }
+    if (record.code == FTrace_EVT_blackout_start || record.code == FTrace_EVT_blackout_end)
+      times.push_back(ftrace_record_tsc(&record));
+  }
+  EXPECT_EQ(times, (std::vector<uint64_t>{700, 1004})) << "from 6 to the end of 9";
+  EXPECT_EQ(queue.error(), "what takes the chunks was too slow: 20 events are missing, shown as "
+                           "blackouts; try more --chunks");
+}
+
+TEST(LinkedChunks, OneEventIsMissing) {
+  StallingOutput output;
+  LinkedChunks queue(output, LinkedChunks::kDrop, 1, 1, kRecords);
+  test::give(queue, test::event_chunk(0, 1, 100, 5));
+  output.reached.wait();
+  test::give(queue, test::event_chunk(0, 2, 200, 1));
+  EXPECT_EQ(queue.error(), "what takes the chunks was too slow: 1 event is missing, shown as "
+                           "blackouts; try more --chunks");
+  output.go.count_down();
+}
+
 TEST_P(LinkedChunksOfAKind, ReportTheFirstFailureAndCountWhatWasRefused) {
   const Chunk chunk = test::event_chunk(0, 0, 1000, 10);
   test::CollectingOutput output(2 * chunk.records.size());

@@ -6,8 +6,12 @@
 #include "tests/unit/support/temp_dir.h"
 #include "user/chunk/trace_directory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -82,6 +86,54 @@ TEST_F(TraceDirectoryTest, TakesTheNextNameThatIsFree) {
   EXPECT_EQ(first.path(), trace_);
   EXPECT_EQ(second.path(), trace_ + "-2");
   EXPECT_EQ(third.path(), trace_ + "-3");
+}
+
+TEST_F(TraceDirectoryTest, SaysWhoMayNotMakeIt) {
+  fs::create_directory(dir_ / "closed");
+  fs::permissions(dir_.path(), fs::perms(0755));
+  fs::permissions(dir_ / "closed", fs::perms(0555));
+  const auto test = [&] {
+    constexpr uid_t kNobody = 65534;
+    if (geteuid() == 0 && seteuid(kNobody) != 0)
+      _exit(1);
+    const passwd *user = getpwuid(geteuid());
+    const std::string name = user ? user->pw_name : std::to_string(geteuid());
+    try {
+      TraceDirectory(dir_ / "closed/t", IfExists::refuse);
+      _exit(2);
+    } catch (const Error &error) {
+      _exit(error.what() == "cannot make the trace directory " + (dir_ / "closed/t") +
+                                ": Permission denied for user " + name +
+                                "; choose another place with -o"
+                ? 0
+                : 3);
+    }
+  };
+  EXPECT_EXIT(test(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(TraceDirectoryTest, SaysWhyItCannotBeMade) {
+  try {
+    TraceDirectory(dir_ / "none/t", IfExists::next_name);
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "cannot make the trace directory " + (dir_ / "none/t") +
+                                ": No such file or directory; choose another place with -o");
+  }
+  EXPECT_FALSE(fs::exists(dir_ / "none/t-2"));
+}
+
+TEST_F(TraceDirectoryTest, IsForAllToReadAndNoProgramInheritsIt) {
+  const mode_t before = umask(0);
+  TraceDirectory directory(trace_, IfExists::refuse);
+  write(directory, "trace.json", {"{}"});
+  const TraceDirectory part(directory, "0001");
+  umask(before);
+  EXPECT_EQ(int(fs::status(trace_).permissions()), 0755);
+  EXPECT_EQ(int(fs::status(trace_ + "/trace.json").permissions()), 0644);
+  EXPECT_EQ(int(fs::status(trace_ + "/0001").permissions()), 0755);
+  for (const int fd : {directory.fd(), part.fd()})
+    EXPECT_EQ(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
 TEST_F(TraceDirectoryTest, IsOverwrittenIfItIsEmptyOrATrace) {

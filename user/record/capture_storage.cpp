@@ -15,6 +15,10 @@ uint64_t sending_time(const RecordOptions &options, size_t cpus) {
   return kLeast + (waiting >> 20) * kSecond;
 }
 
+PipelineCompression compression_of(const RecordOptions &options) {
+  return {.level = options.compress_level, .waits = options.spare_chunks / 2};
+}
+
 CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target, uint32_t cpus,
                                std::function<bool()> triggered, std::function<void()> full)
     : output_(target.output(), cpus) {
@@ -31,10 +35,9 @@ CaptureStorage::CaptureStorage(const RecordOptions &options, TraceTarget &target
     }
     return;
   }
-  const PipelineCompression compression = {options.compress_level, options.spare_chunks / 2};
   store_ = std::make_unique<LinkedChunks>(
       output_, target.may_stall() ? LinkedChunks::kDrop : LinkedChunks::kWait, cpus,
-      options.spare_chunks, chunk_records, compression);
+      options.spare_chunks, chunk_records, compression_of(options));
   if (options.buffer.kind == BufferKind::kStop)
     limit_.emplace(*store_, options.buffer.bytes, std::move(full));
 }

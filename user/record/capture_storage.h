@@ -3,6 +3,7 @@
 #pragma once
 
 #include "user/chunk/chunk_meters.h"
+#include "user/chunk/chunk_pipeline.h"
 #include "user/chunk/flight_recorder.h"
 #include "user/chunk/trace_target.h"
 #include "user/record/record.h"
@@ -36,6 +37,9 @@ private:
 /// Returns the ns in which a collector must take what waits for it at the end: a minute, and a
 /// second for each MiB.
 uint64_t sending_time(const RecordOptions &options, size_t cpus);
+/// Returns how chunks are compressed on their way to the target: half of those that may wait for it
+/// may wait for the compressor.
+PipelineCompression compression_of(const RecordOptions &options);
 
 /// Owns the buffer and the counters around it.
 class CaptureStorage {
