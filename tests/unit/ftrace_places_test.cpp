@@ -3,10 +3,13 @@
 #include "tests/unit/support/ftrace_rig.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <climits>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -227,6 +230,51 @@ TEST_F(FtracePlaces, APendingSignalOfTheProgramStaysWhenAPipeBreaks) {
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   for (const int signal : {SIGPIPE, SIGXFSZ})
     EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal)) << "a mask stays";
+}
+
+// The write waits for room in the pipe when the signal comes: a part of it is done then.
+TEST_F(FtracePlaces, AWriteThatASignalInterruptsGoesOnWhereItStopped) {
+  std::string path = dir_ / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const int room = fcntl(reader, F_SETPIPE_SZ, 4096);
+  ASSERT_GE(room, 4096);
+  struct sigaction action = {}, before;
+  action.sa_handler = [](int) {}; // without SA_RESTART
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  const unsigned events = unsigned(room) / kEvent * 3;
+  int chunk = start(int(events), JTN);
+  for (unsigned i = 0; i <= events; i++) // one is lost: the emergency area has two events
+    log(i);
+  FTrace_disable();
+  ASSERT_EQ(FTrace_init_disk_writer(path.data(), 0, nullptr, nullptr), 0);
+  std::atomic<bool> sent = false;
+  std::string bytes;
+  std::thread other([&, writer = pthread_self()] {
+    for (int waiting = 0; waiting < room && !sent; std::this_thread::yield())
+      if (ioctl(reader, FIONREAD, &waiting) != 0)
+        break;
+    pthread_kill(writer, SIGUSR1);
+    char part[1000];
+    for (bool last = false; !last; std::this_thread::yield()) {
+      last = sent;
+      for (ssize_t got; (got = read(reader, part, sizeof part)) > 0;)
+        bytes.append(part, size_t(got));
+    }
+  });
+  EXPECT_EQ(FTrace_send_chunk(chunk, 0, JTN), 0);
+  sent = true;
+  other.join();
+  close(reader);
+  sigaction(SIGUSR1, &before, nullptr);
+  ASSERT_EQ(bytes.size(), size_t(kEvent) * (events + 3)) << "with the clock";
+  std::vector<ftrace_record> records(events + 3);
+  memcpy(records.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(said(records[0]), (Said{FTrace_EVT_cycles_per_msec, 0, 1000000}));
+  for (unsigned i = 0; i < events; i++)
+    ASSERT_EQ(said(records[1 + i]), user(i));
+  EXPECT_EQ(said(records[events + 1]), (Said{FTrace_EVT_blackout_start, 0, 0}));
+  EXPECT_EQ(said(records[events + 2]), (Said{FTrace_EVT_blackout_end, 0, 1}));
 }
 
 TEST_F(FtracePlaces, TheLastErrorIsTheCallingThreadsAndGoneAfterASuccess) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <malloc.h>
 #include <optional>
 #include <sys/wait.h>
 #include <thread>
@@ -124,7 +125,10 @@ TEST_F(FtraceProbes, FireFiresAlsoWhileTracingIsDisabled) {
   EXPECT_EQ(fire(FTrace_FIRE_stop, -1, 0), FTRACE_E_ARGUMENT);
   const int start = FTrace_FIRE_start, self = 0, all = 1;
   EXPECT_EQ(GET(ftrace_fire_)(&start, &self, &all), FTRACE_OK);
-  EXPECT_EQ(traps_->fired("fire"), 3u);
+  EXPECT_EQ(fire(FTrace_FIRE_stop, 0, 0), FTRACE_OK);
+  const int mark = FTrace_FIRE_threadid, tid = 5, any = -1; // no two of them are valid for another
+  EXPECT_EQ(GET(ftrace_fire_)(&mark, &tid, &any), FTRACE_OK);
+  EXPECT_EQ(traps_->fired("fire"), 5u);
 }
 
 TEST_F(FtraceProbes, FiltersFireAlsoWhileTracingIsDisabled) {
@@ -175,6 +179,48 @@ TEST_F(FtraceSo, UnloadingFreesMemoryAndFiles) {
   }
   EXPECT_EQ(open_files(), files);
   EXPECT_LT(mapped(), bytes + kTimes * size_t(kSize) / 2);
+}
+
+/// Bytes that the C library's heap has given and that are in use.
+size_t heap() {
+  return mallinfo2().uordblks;
+}
+
+// A table takes 16 KiB.
+TEST_F(FtraceSo, UnloadingFreesTheTablesOfThreadsThatGoOn) {
+  constexpr int kTimes = 40, kLeast = 10'000;
+  const auto use = [this] {
+    load();
+    std::promise<void> called, unloaded;
+    std::thread other([&] {
+      EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr);
+      called.set_value();
+      unloaded.get_future().wait();
+    });
+    EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr);
+    called.get_future().wait();
+    unload();
+    unloaded.set_value();
+    other.join();
+  };
+  unload();
+  use(); // what is allocated once
+  const size_t before = heap();
+  for (int i = 0; i < kTimes; i++)
+    use();
+  EXPECT_LT(heap(), before + size_t(kTimes) * kLeast);
+}
+
+TEST_F(FtraceSo, AThreadThatEndsGivesItsTableBack) {
+  constexpr int kTimes = 40, kLeast = 10'000;
+  const auto use = [this] {
+    std::thread([this] { EXPECT_NE(GET(FTrace_get_chunk_table)(), nullptr); }).join();
+  };
+  use();
+  const size_t before = heap();
+  for (int i = 0; i < kTimes; i++)
+    use();
+  EXPECT_LT(heap(), before + size_t(kTimes) * kLeast / 2);
 }
 
 TEST_F(FtraceSo, AThreadThatEndsAfterItWasUnloaded) {

@@ -148,6 +148,39 @@ TEST_F(UnwindStepsArm64, GuessNothingFarFromTheStackPointer) {
   EXPECT_EQ(try_step(UNWIND_GUESS), STACK_CUT) << "too far above it";
 }
 
+TEST_F(UnwindStepsArm64, GuessUpToAMebibyteAboveTheStackPointer) {
+  const auto guess = [&](uint64_t bp) {
+    state.bp = bp;
+    memory = {{bp, 0x9000}, {bp + 8, 0x402000}};
+    return try_step(UNWIND_GUESS);
+  };
+  EXPECT_EQ(guess(0x7000), STACK_GUESSED);
+  EXPECT_EQ(guess(0x7000 + (1 << 20)), STACK_GUESSED);
+  EXPECT_EQ(guess(0x7000 + (1 << 20) + 8), STACK_CUT);
+  EXPECT_EQ(guess(0x7004), STACK_CUT) << "no address of a word";
+}
+
+TEST_F(UnwindStepsArm64, TakeOnlyAddressesThatAProgramCanHave) {
+  const auto returns_to = [&](uint64_t pc) {
+    state.link = pc;
+    return try_step(kLeaf);
+  };
+  EXPECT_EQ(returns_to((1ull << 55) - 1), 0u);
+  EXPECT_EQ(returns_to(1ull << 55 | 0x402000), STACK_CUT);
+  EXPECT_EQ(returns_to(1ull << 48), STACK_CUT) << "nothing but a signature";
+  EXPECT_EQ(returns_to(1), 0u);
+  const auto signal_at = [&](uint64_t pc) {
+    memory = {{0x7000 + 544, 0x7500},
+              {0x7000 + 552, 0x406000},
+              {0x7000 + 560, 0x6000},
+              {0x7000 + 568, pc}};
+    return try_step(UNWIND_SIGNAL);
+  };
+  EXPECT_EQ(signal_at((1ull << 48) - 1), STACK_EXACT);
+  EXPECT_EQ(signal_at(1ull << 48), STACK_EXACT | STACK_CUT);
+  EXPECT_EQ(signal_at(0), STACK_EXACT | STACK_CUT);
+}
+
 TEST_F(UnwindStepsArm64, EndWhereAThreadStarts) {
   EXPECT_EQ(step(UNWIND_END), STACK_LAST);
   EXPECT_EQ(step(UNWIND_ENTRY), STACK_LAST | STACK_EXACT);

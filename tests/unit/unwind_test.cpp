@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 #include <ovnitrace/unwind.h>
 
+#include <cstdint>
 #include <random>
+#include <set>
 
 namespace ovnitrace {
 namespace {
@@ -93,6 +95,70 @@ TEST_F(UnwindSteps, MarkAFrameThatWasGuessed) {
   EXPECT_EQ(step(UNWIND_GUESS), STACK_CUT) << "too far above it";
 }
 
+TEST_F(UnwindSteps, GuessUpToAMebibyteAboveTheStackPointer) {
+  const auto guess = [&](uint64_t bp) {
+    state.sp = 0x7000;
+    state.bp = bp;
+    state.has_bp = UNWIND_BP_HERE;
+    memory = {{bp, 0x9000}, {bp + 8, 0x402000}};
+    return step(UNWIND_GUESS);
+  };
+  EXPECT_EQ(guess(0x7000), STACK_GUESSED);
+  EXPECT_EQ(state.sp, 0x7010u);
+  EXPECT_EQ(bp(), 0x9000u) << "the caller's is where it pointed";
+  EXPECT_EQ(guess(0x7000 + (1 << 20)), STACK_GUESSED);
+  EXPECT_EQ(guess(0x7000 + (1 << 20) + 8), STACK_CUT);
+  EXPECT_EQ(guess(0x7004), STACK_CUT) << "no address of a word";
+}
+
+TEST_F(UnwindSteps, TakeOnlyAddressesThatAProgramCanHave) {
+  const auto returns_to = [&](uint64_t pc) {
+    state.sp = 0x7000;
+    state.link = 5;
+    state.exact = 1;
+    memory = {{0x7000, pc}};
+    return step(UNWIND_RULE(UNWIND_SP, 8, UNWIND_BP_KEPT, 0));
+  };
+  EXPECT_EQ(returns_to((1ull << 47) - 1), 0u);
+  EXPECT_EQ(state.link, 0u) << "it was the innermost frame's";
+  EXPECT_EQ(state.exact, 0u);
+  EXPECT_EQ(returns_to(1ull << 47), STACK_CUT);
+  EXPECT_EQ(returns_to(UINT64_MAX), STACK_CUT);
+  EXPECT_EQ(returns_to(1), 0u);
+  for (const uint64_t pc : {uint64_t(0), uint64_t(1) << 47}) {
+    memory = {{0x7000 + 168, pc}, {0x7000 + 120, 0x7500}, {0x7000 + 160, 0x6000}};
+    state.sp = 0x7000;
+    EXPECT_EQ(step(UNWIND_SIGNAL), STACK_EXACT | STACK_CUT) << pc;
+  }
+  memory = {{0x7000 + 168, 1}, {0x7000 + 120, 0x7500}, {0x7000 + 160, 0x6000}};
+  state.sp = 0x7000;
+  state.link = 5;
+  EXPECT_EQ(step(UNWIND_SIGNAL), STACK_EXACT);
+  EXPECT_EQ(state.link, 0u);
+}
+
+TEST(UnwindRules, HaveTheirPartsInAWord) {
+  const uint64_t rule = UNWIND_RULE(UNWIND_AT_BP, -24, UNWIND_BP_AT_BP, 0xfffe);
+  EXPECT_EQ(UNWIND_KIND(rule), uint32_t(UNWIND_AT_BP));
+  EXPECT_EQ(UNWIND_OFFSET(rule), -24);
+  EXPECT_EQ(UNWIND_BP_RULE(rule), uint32_t(UNWIND_BP_AT_BP));
+  EXPECT_EQ(UNWIND_BP_WORDS(rule), 0xfffeu);
+}
+
+// Two that differ in anything are two.
+TEST(UnwindKeys, AreThoseOfOneAddressOfOneImage) {
+  const std::set<uint64_t> images = {unwind_image(1, 2, 3), unwind_image(2, 1, 3),
+                                     unwind_image(1, 3, 2), unwind_image(1, 2, 4),
+                                     unwind_image(1, 2, 3)};
+  EXPECT_EQ(images.size(), 4u);
+  const std::set<uint64_t> keys = {unwind_key(1, 0x1000), unwind_key(2, 0x1000),
+                                   unwind_key(1, 0x1004), unwind_key(0x1000, 4),
+                                   unwind_key(1, 0x1000)};
+  EXPECT_EQ(keys.size(), 4u);
+  for (uint64_t address = 0; address < 1000; address++)
+    EXPECT_GT(unwind_key(7, address), uint64_t(UNWIND_REMOVED)) << "these mean that a slot is free";
+}
+
 TEST_F(UnwindSteps, FindAReturnAddressInARegisterOfTheInnermostFrame) {
   state.link = 0x402000;
   const uint64_t rule = UNWIND_RULE(UNWIND_IN_LINK, 0, UNWIND_BP_KEPT, 0);
@@ -100,6 +166,8 @@ TEST_F(UnwindSteps, FindAReturnAddressInARegisterOfTheInnermostFrame) {
   EXPECT_EQ(state.pc, 0x402000u);
   EXPECT_EQ(state.sp, 0x7000u);
   EXPECT_EQ(step(rule), STACK_CUT) << "the register is that of the innermost frame";
+  state.link = 0x402000;
+  EXPECT_EQ(step(UNWIND_RULE(UNWIND_IN_LINK, -8, UNWIND_BP_KEPT, 0)), STACK_CUT) << "it falls";
 }
 
 TEST_F(UnwindSteps, GoFromACloneOnlyInTheThreadThatCalledIt) {
