@@ -7,10 +7,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -155,6 +158,37 @@ TEST(Confined, HasNoPrivilegeAndNoFileOfOurs) {
                          : "no more";
             }),
             "no more");
+}
+
+// Not even a crash of it leaves anything, no signal of a terminal reaches it, and it ends with us.
+TEST(Confined, HasNoMoreThanItNeeds) {
+  setenv("DEBUGINFOD_URLS", "http://127.0.0.1", 1);
+  const std::string found = answer_of([] {
+    char name[16] = "";
+    int death = 0;
+    rlimit core = {}, file = {}, cpu = {};
+    sigset_t blocked;
+    prctl(PR_GET_NAME, name);
+    prctl(PR_GET_PDEATHSIG, &death);
+    getrlimit(RLIMIT_CORE, &core);
+    getrlimit(RLIMIT_FSIZE, &file);
+    getrlimit(RLIMIT_CPU, &cpu);
+    sigprocmask(SIG_SETMASK, nullptr, &blocked);
+    std::string text = std::string(name) + (getenv("DEBUGINFOD_URLS") ? " asks" : "");
+    for (const uint64_t number :
+         {uint64_t(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)), uint64_t(death == SIGKILL),
+          uint64_t(core.rlim_max), uint64_t(file.rlim_max), uint64_t(cpu.rlim_max),
+          uint64_t(sigismember(&blocked, SIGINT)), uint64_t(sigismember(&blocked, SIGTERM))})
+      text += ' ' + std::to_string(number);
+    for (const char *stream : {"0", "1", "2"}) {
+      char place[100] = "";
+      if (readlink((std::string("/proc/self/fd/") + stream).c_str(), place, sizeof place - 1) > 0)
+        text += std::string(" ") + place;
+    }
+    return text;
+  });
+  unsetenv("DEBUGINFOD_URLS");
+  EXPECT_EQ(found, "ovnitrace-read 1 1 0 0 1 1 1 /dev/null /dev/null /dev/null");
 }
 
 } // namespace

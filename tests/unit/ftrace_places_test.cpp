@@ -232,7 +232,10 @@ TEST_F(FtracePlaces, APendingSignalOfTheProgramStaysWhenAPipeBreaks) {
     EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal)) << "a mask stays";
 }
 
-// The write waits for room in the pipe when the signal comes: a part of it is done then.
+std::atomic<int> g_handled;
+
+// The write waits for room in the pipe when signals come: first when a part of it is done, then
+// when nothing more is.
 TEST_F(FtracePlaces, AWriteThatASignalInterruptsGoesOnWhereItStopped) {
   std::string path = dir_ / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -240,8 +243,9 @@ TEST_F(FtracePlaces, AWriteThatASignalInterruptsGoesOnWhereItStopped) {
   const int room = fcntl(reader, F_SETPIPE_SZ, 4096);
   ASSERT_GE(room, 4096);
   struct sigaction action = {}, before;
-  action.sa_handler = [](int) {}; // without SA_RESTART
+  action.sa_handler = [](int) { g_handled++; }; // without SA_RESTART
   ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  g_handled = 0;
   const unsigned events = unsigned(room) / kEvent * 3;
   int chunk = start(int(events), JTN);
   for (unsigned i = 0; i <= events; i++) // one is lost: the emergency area has two events
@@ -254,7 +258,11 @@ TEST_F(FtracePlaces, AWriteThatASignalInterruptsGoesOnWhereItStopped) {
     for (int waiting = 0; waiting < room && !sent; std::this_thread::yield())
       if (ioctl(reader, FIONREAD, &waiting) != 0)
         break;
-    pthread_kill(writer, SIGUSR1);
+    for (int signals = 0; signals < 50; signals++) {
+      pthread_kill(writer, SIGUSR1);
+      while (g_handled <= signals)
+        std::this_thread::yield();
+    }
     char part[1000];
     for (bool last = false; !last; std::this_thread::yield()) {
       last = sent;
