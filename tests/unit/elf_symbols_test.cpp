@@ -166,6 +166,31 @@ TEST_F(ElfFiles, SayWhereTheirBytesAreMapped) {
   EXPECT_EQ(symbols->at(0x400010)[0].function, "");
 }
 
+TEST_F(ElfFiles, OnlyAByteOfASegmentHasAnAddress) {
+  const std::string bytes = program_with_debug_link("not-there");
+  const auto address_of = [&](uint64_t offset) {
+    ElfStart start;
+    std::memcpy(&start, bytes.data(), sizeof(start));
+    start.code.p_offset = 0x100;
+    start.code.p_filesz = 0x20;
+    std::string changed = bytes;
+    std::memcpy(changed.data(), &start, sizeof(start));
+    const auto symbols = ElfSymbols::open(write_bytes(changed), "");
+    return symbols ? symbols->address_of(offset) : 1;
+  };
+  EXPECT_EQ(address_of(0x100), 0x400000u);
+  EXPECT_EQ(address_of(0x11f), 0x40001fu);
+  EXPECT_EQ(address_of(0x120), std::nullopt);
+  EXPECT_EQ(address_of(0xff), std::nullopt);
+}
+
+TEST_F(ElfFiles, NameTheirDebugFile) {
+  const auto symbols = ElfSymbols::open(write_program("not-there"), "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(symbols->debug_link(), "not-there");
+  EXPECT_FALSE(symbols->has_debug_data());
+}
+
 TEST_F(ElfFiles, OfAnotherBuildIdAreNotUsed) {
   const std::string path = write_program("not-there");
   EXPECT_TRUE(ElfSymbols::open(path, kBuildId));
@@ -205,6 +230,61 @@ TEST_F(ElfFiles, HaveInlinedFunctions) {
   ASSERT_TRUE(symbols);
   EXPECT_EQ(functions(symbols->at(0x400010)), "inner middle outer");
   EXPECT_EQ(functions(symbols->at(0x500000)), "");
+}
+
+TEST_F(ElfFiles, AFunctionEndsBeforeTheByteBehindIt) {
+  using D = DebugData;
+  const auto symbols = ElfSymbols::open(write_bytes(program_with(D().open(D::function, "f"))), "");
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(functions(symbols->at(0x400000)), "f");
+  EXPECT_EQ(functions(symbols->at(0x400fff)), "f");
+  EXPECT_EQ(functions(symbols->at(0x401000)), "");
+  EXPECT_EQ(functions(symbols->at(0x3fffff)), "");
+  EXPECT_TRUE(symbols->has_debug_data());
+  EXPECT_EQ(symbols->debug_link(), "");
+  EXPECT_EQ(symbols->build_id(), "");
+}
+
+/// The innermost 64 functions, and the one that was called, are named.
+TEST_F(ElfFiles, HaveAtMost64InlinedFunctionsAtAPlace) {
+  for (const int count : {64, 65, 66}) {
+    DebugData data;
+    data.open(DebugData::function, "outer");
+    for (int n = 0; n < count; n++)
+      data.open(DebugData::inlined, "i" + std::to_string(n));
+    const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+    ASSERT_TRUE(symbols);
+    const std::vector<CodePlace> places = symbols->at(0x400010);
+    ASSERT_EQ(places.size(), 65u) << count;
+    EXPECT_EQ(places[0].function, "i" + std::to_string(count - 1));
+    EXPECT_EQ(places[63].function, "i" + std::to_string(count - 64));
+    EXPECT_EQ(places[64].function, "outer");
+  }
+}
+
+TEST_F(ElfFiles, HaveInlinedFunctionsInUpTo255Scopes) {
+  for (const int blocks : {254, 255}) {
+    DebugData data;
+    data.open(DebugData::function, "outer");
+    for (int n = 0; n < blocks; n++)
+      data.open(DebugData::block);
+    data.open(DebugData::inlined, "inner");
+    const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+    ASSERT_TRUE(symbols);
+    EXPECT_EQ(functions(symbols->at(0x400010)), blocks == 254 ? "inner outer" : "");
+  }
+}
+
+TEST_F(ElfFiles, HaveFunctionsInUpTo32Namespaces) {
+  for (const int count : {32, 33}) {
+    DebugData data;
+    for (int n = 0; n < count; n++)
+      data.open(DebugData::name_space);
+    data.open(DebugData::function, "f");
+    const auto symbols = ElfSymbols::open(write_bytes(program_with(data)), "");
+    ASSERT_TRUE(symbols);
+    EXPECT_EQ(functions(symbols->at(0x400010)), count == 32 ? "f" : "");
+  }
 }
 
 /// As those of Rust and of Fortran's modules.
