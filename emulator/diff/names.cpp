@@ -16,7 +16,7 @@ std::string fold_digits(std::string_view name) {
   std::string folded;
   for (const char c : printable_line(name)) {
     const bool digit = c >= '0' && c <= '9';
-    if (!digit || folded.empty() || folded.back() != '*')
+    if (!digit || !folded.ends_with('*'))
       folded += digit ? '*' : c;
   }
   return folded;
