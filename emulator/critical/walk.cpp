@@ -81,7 +81,7 @@ void Walk::take() {
     return;
   if (slice.cpu >= held_.size())
     held_.resize(slice.cpu + 1);
-  held_[slice.cpu] = {nobody ? slice.next : Peer{.thread = slice.thread}, slice.start, slice.end};
+  held_[slice.cpu] = {nobody ? slice.next : Peer{.thread = slice.thread}, slice.start};
 }
 
 /// Takes a slice of a thread. It is part of a spin if the slice after it is, and if the spin did
@@ -148,14 +148,14 @@ void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && ftrace_offcpu_is_throttled(wait.reason))
     return put(wait.start, {.cause = Cause::throttled});
   const uint64_t start = std::max(wait.start, wait.on_cpu_since);
+  // It ends at or after this time, as all that was read.
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
   PathSegment what = {.cause = Cause::waiting};
   what.preempted = wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_PREEMPTED;
-  if (held.start < now_ && now_ <= held.end) {
-    what.peer = held.peer;
-    return put(std::max(start, held.start), what);
-  }
-  put(start, what);
+  if (held.start >= now_)
+    return put(start, what);
+  what.peer = held.peer;
+  put(std::max(start, held.start), what);
 }
 
 /// Goes back over a spin: the thread waits for another one without blocking, and the trace does not

@@ -37,7 +37,7 @@ private:
   /// A time in which a thread had a CPU.
   struct Held {
     Peer peer = {};
-    uint64_t start = 0, end = 0; ///< ns
+    uint64_t start = 0; ///< ns
   };
 
   void take();
