@@ -210,5 +210,37 @@ TEST_F(DiffRuns, OnlyACaptureOfRunningProcessesOrOfTheMachineIsAPart) {
   EXPECT_FALSE(is_part(R"(, "all_threads": true)")) << "a section is whole";
 }
 
+TEST_F(DiffRuns, AWaitCountsIfItWasSeenWhole) {
+  const RunTimes &of = run([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "app");
+    cpu.snapshot(1, uint32_t(ThreadState::Cooling), 0, FTRACE_OFFCPU_PREEMPTED).at(100).start();
+    cpu.at(200).dispatch(1).at(300).epilogue(1, 22).at(310).dispatch(1).at(400).epilogue(1, 22);
+    cpu.at(500).stop();
+  });
+  EXPECT_EQ(of.waits.at(of.of).count(), 1u) << "the first one began, and the last one ends, unseen";
+  EXPECT_EQ(of.waits.at(of.of).max(), 10u);
+}
+
+/// The time that is not known is part of a run without regions.
+TEST_F(DiffRuns, ABlockByAnyDeviceAndAnUnknownTimeAreCauses) {
+  const RunTimes &of = run([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "app").at(150).dispatch(1);
+    cpu.at(200).sleep(1).at(230).record(FTrace_EVT_interrupt_start, 17);
+    cpu.activate(1, 0, FTRACE_WAKER_HARDIRQ).record(FTrace_EVT_interrupt_end, 17).dispatch(1);
+    cpu.at(300).end(1, 11).stop();
+  });
+  EXPECT_EQ(texts(of.path),
+            (Texts{{"blocked woken by I/O", 30}, {"not known", 50}, {"running", 120}}));
+  EXPECT_EQ(of.wall, 200u);
+}
+
+TEST_F(DiffRuns, AFileThatIsMissingIsALoss) {
+  const auto app = [](TraceBuilder &trace) {
+    trace.cpu(0).at(100).start().id(1, 11, 11, "app").dispatch(1).at(300).end(1, 11).stop();
+  };
+  EXPECT_EQ(run(app, R"(, "cpus": 1)").lost, 0u);
+  EXPECT_EQ(run(app, R"(, "cpus": 2)").lost, 1u) << "nobody knows of how many events";
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -92,7 +92,11 @@ TEST_F(MissingRecords, AFileThatEndsBetweenTwoChunksIsShort) {
 
 TEST_F(MissingRecords, OneRecordThatIsMissingIsSeen) {
   drop_last_records(1, 1);
-  EXPECT_EQ(open().count("1 of its " + std::to_string(count_[1]) + " records are missing"), 1u);
+  const std::string what = "1 of its " + std::to_string(count_[1]) + " records are missing";
+  EXPECT_EQ(open().count(what), 1u);
+  CollectingSink sink;
+  report_missing_records(dir_.path(), sink);
+  EXPECT_EQ(sink.count(what), 1u) << "also by the size of the files alone";
 }
 
 TEST_F(MissingRecords, AFileWhoseFirstChunkIsMissingIsShort) {

@@ -90,6 +90,7 @@ TEST_F(WhyCommandLine, APathIsPrintedAlone) {
             0u);
   EXPECT_EQ(why({"--critical-path", "--tid", "22"}).find("0 Critical path of b (22)"), 0u)
       << "the only thread that is chosen";
+  EXPECT_EQ(why({"--critical-path=22", "--tid", "11"}).find("0 Critical path of b (22)"), 0u);
   EXPECT_EQ(why({"--critical-path", "--to", "500ns"})
                 .find("0 Critical path of app (11): 500 ns, from 0 to 500 ns of the trace\n"),
             0u);

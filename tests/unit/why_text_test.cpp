@@ -3,6 +3,8 @@
 // hand.
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -203,6 +205,38 @@ TEST_F(WhyText, BlockedTimesAreATreeOfTheirOwn) {
   EXPECT_NE(all.find("\nblocked "), std::string::npos) << all;
   EXPECT_NE(all.find("\n  read "), std::string::npos) << all;
   EXPECT_NE(all.find("\n    woken by: worker (12) "), std::string::npos) << all;
+}
+
+TEST_F(WhyText, HoldersWithoutANameAreCounted) {
+  why.threads[0].waiting = 5 * kMs;
+  why.held = {
+      {.thread = 0, .kind = WaitKind::preemption, .holder = {Kind::untraced, 98}, .ns = kMs},
+      {.thread = 0, .kind = WaitKind::preemption, .holder = {Kind::untraced, 99}, .ns = kMs}};
+  EXPECT_TRUE(has("\n    held by: without a name (2 threads), not traced ")) << text();
+}
+
+/// The first stack has only the function that blocked, the second one its caller too.
+TEST_F(WhyText, ATreeOfStacksSaysWhereNobodyCalled) {
+  const test::TempDir dir;
+  test::TraceBuilder(dir.path())
+      .json(R"({"format": "ovnitrace", "version": 1, "options": {"stacks": "user"},
+                "stack_files": [{"path": "/opt/app"}],
+                "stack_frames": [{"file": 0, "function": "pop", "offset": 1},
+                                 {"file": 0, "function": "main", "offset": 2}],
+                "stacks": [{"user": [0]}, {"user": [0, 1]}]})")
+      .write();
+  catalog.hosts[0].stacks = dir.path();
+  const Block read = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_SLEEP};
+  why.threads[0].blocked = 7 * kMs;
+  why.blocks = {
+      {.thread = 0, .block = read, .stack = 1, .waker = worker, .ns = 4 * kMs, .count = 1},
+      {.thread = 0, .block = read, .stack = 2, .waker = worker, .ns = 2 * kMs, .count = 1},
+      {.thread = 0, .block = read, .waker = worker, .ns = kMs, .count = 1}};
+  const std::string all = text({.depth = 2});
+  EXPECT_NE(all.find("\n    at: pop "), all.npos) << all;
+  EXPECT_NE(all.find("\n      called by: nobody "), all.npos) << all;
+  EXPECT_NE(all.find("\n      called by: main "), all.npos) << all;
+  EXPECT_NE(all.find("\n    no stack "), all.npos) << all;
 }
 
 } // namespace
