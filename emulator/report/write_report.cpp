@@ -121,7 +121,7 @@ bool find_paths(PathPart &part, const WriteReportOptions &options, const Catalog
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (CriticalPath &path : options.paths) {
     const std::optional<std::string> bytes = pack_path(path, most - part.bytes.size());
-    if (!bytes || part.bytes.size() + bytes->size() > most)
+    if (!bytes)
       break;
     part.bytes += *bytes;
     list.push_back(path_header(path, catalog));

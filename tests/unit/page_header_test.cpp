@@ -158,5 +158,29 @@ TEST_F(PageHeader, HasTheCriticalPaths) {
                      "20 1 10 30 1 1 50 1 0 50 1 7 4 1 1 46 1 0 50 1 1 50 1 0 300 1 8 ");
 }
 
+/// An eighth of a page is for paths: 50,000 bytes. Each of these takes about 30,000.
+TEST_F(PageHeader, HasOnlyThePathsThatFitTogether) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  for (uint64_t n = 0; n < 5000; n++) {
+    cpu.at(1100 + 200 * n).epilogue(1, 22).dispatch(2);
+    cpu.at(1200 + 200 * n).epilogue(2, 11).dispatch(1);
+  }
+  cpu.at(1'001'500).stop();
+  trace.write();
+  std::vector<CriticalPath> paths;
+  for (const uint32_t tid : {11u, 22u})
+    paths.push_back(
+        critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {.tid = tid, .section = {}}));
+  const std::string place = out / "page.html";
+  result = write_report(dir.path(), {}, [this] { return open_trace({{dir.path()}}, sink); },
+                        {.place = place, .most_bytes = 400'000, .paths = paths});
+  const PackedPage packed(test::text_of(place));
+  EXPECT_EQ(packed.header["critical_path"]["paths"].size(), 1u);
+  EXPECT_EQ(packed.header["critical_path"]["paths"][0]["thread"], 0);
+  EXPECT_GT(packed.parts.at("critical_path").size(), 25'000u);
+  EXPECT_LT(packed.parts.at("critical_path").size(), 50'000u);
+  EXPECT_FALSE(result.path_left_out);
+}
+
 } // namespace
 } // namespace ovnitrace
