@@ -176,5 +176,23 @@ TEST_F(CompiledSymbols, NameTheFramesOfATraceThatHaveNoName) {
   EXPECT_EQ(functions, (Texts{"", "", "outer", "inner", "outer"}));
 }
 
+/// A file with symbols and without lines. The capture knows one function by another name.
+TEST_F(CompiledSymbols, NameFramesAlsoWithoutLinesAndBehindAFileThatIsGone) {
+  ASSERT_EQ(std::system(("strip -g '" + dir_.path() + "/app'").c_str()), 0);
+  std::ofstream(dir_ / "trace.json") << fmt::format(
+      R"({{"version": 1, "stack_files": [{{"path": "{0}/none", "build_id": "ab12cd34"}},
+          {{"path": "{0}/app", "build_id": "ab12cd34"}}],
+          "stack_frames": [{{"file": 0, "offset": 1}}, {{"file": 1, "address": {1}}},
+          {{"file": 1, "address": {1}, "function": "f", "source": "f.c"}}],
+          "stacks": [{{"user": [0, 1, 2]}}]}})",
+      dir_.path(), outer_);
+  test::CollectingSink sink;
+  const StackTable table = StackTable::read(dir_.path(), sink);
+  Texts functions;
+  for (const uint32_t frame : table.frames(1))
+    functions.push_back(table.frame(frame).function);
+  EXPECT_EQ(functions, (Texts{"", "outer", "f"}));
+}
+
 } // namespace
 } // namespace ovnitrace
