@@ -90,7 +90,7 @@ TEST_F(CatalogHosts, IdleStatesAreSeenIfAllCpusAreRecordedWithPower) {
 }
 
 TEST_F(CatalogHosts, TheDateIsThatOfTheFirstHostThatKnowsIt) {
-  // Of the second host, the trace begins at 1100 by its own clock.
+  // By the clock of the second host, the trace begins at 1100.
   const auto wall = [](const std::string &ns) {
     return R"(, "clock": {"to_wall_ns": )" + ns + "}";
   };

@@ -122,7 +122,7 @@ TEST_F(DiffQuantity, AChangeThatIsNotShownPassesALimitOfNoChange) {
   EXPECT_FALSE(check("wall<1260ns").passed) << "a limit of the value has no test";
 }
 
-/// Of 2 against 2 runs, none can show a difference.
+/// Two runs against two cannot show a difference.
 TEST_F(DiffQuantity, FewRunsFailWithoutATest) {
   add(1000, 1010);
   add(2000, 2010);

@@ -46,7 +46,7 @@ protected:
     const size_t end = text.find("\n\n");
     return end == text.npos ? text : text.substr(0, end + 1);
   }
-  /// Returns the line of a key without it; empty if there is none.
+  /// Returns the line of a key without it; empty if it does not exist.
   std::string line(const std::string &key) const {
     const std::string text = "\n" + head(), start = "\n" + key + std::string(10 - key.size(), ' ');
     const size_t at = text.find(start);

@@ -34,7 +34,7 @@ protected:
   std::string all(const ReportOptions &options = {}) {
     return tables({path, info, catalog, summary}, options);
   }
-  /// Returns the table whose first head is `head`; empty if there is none.
+  /// Returns the table whose first head is `head`; empty if it does not exist.
   std::string table(const std::string &head, const ReportOptions &options = {}) {
     const std::string text = all(options);
     size_t at = text.find("\n" + head + " ");

@@ -148,8 +148,7 @@ TEST_F(TraceFiles, APartThatEndedSaysWhichCpusItHas) {
   }
 }
 
-/// Each part says which bytes of its files are of the whole. Of the first one, all up to the end
-/// are.
+/// Each part says which bytes of its files are of the whole. The first part counts from its start.
 TEST_F(TraceFiles, PartsAreJoinedWithoutWhatALaterOneRepeats) {
   for (const char *part : {"0001", "0002"})
     fs::create_directory(dir / part);
