@@ -141,5 +141,17 @@ TEST_F(DiffGroups, ALossIsOfAGroupOfThePathsEndOrOfAny) {
   EXPECT_TRUE(loses_path_end(runs.a)) << "the path of that run";
 }
 
+TEST_F(DiffGroups, RunsOfMixedConditionsAreNamedThoughBothSidesHaveThem) {
+  runs.a = {run(1), run(1)};
+  for (size_t n : {0, 1})
+    runs.a[n].conditions = {{"kernel", n ? "6.18" : "6.1"}, {"host", "box"}};
+  runs.b = runs.a;
+  const Comparison all = compare(runs);
+  ASSERT_EQ(all.conditions.size(), 1u);
+  EXPECT_EQ(all.conditions[0].what, "kernel");
+  EXPECT_EQ(all.conditions[0].a, "6.1, 6.18");
+  EXPECT_EQ(all.conditions[0].b, "6.1, 6.18");
+}
+
 } // namespace
 } // namespace ovnitrace

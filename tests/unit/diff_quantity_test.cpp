@@ -152,5 +152,20 @@ TEST_F(DiffQuantity, ALossOnEitherSideFailsWhatItConcerns) {
   }
 }
 
+TEST_F(DiffQuantity, APercentileIsExact) {
+  RunTimes run;
+  for (int n = 0; n < 98; n++)
+    run.waits[app].add(3);
+  run.waits[app].add(7);
+  run.waits[server].add(11);
+  const auto value = [&](const char *quantity) {
+    return parse_quantity(quantity).value().value(run, runs.names);
+  };
+  EXPECT_EQ(value("wait.p50"), 3u);
+  EXPECT_EQ(value("wait.p99"), 7u);
+  EXPECT_EQ(value("wait.max"), 11u);
+  EXPECT_EQ(value("wait.max@app"), 7u);
+}
+
 } // namespace
 } // namespace ovnitrace

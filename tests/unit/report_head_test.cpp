@@ -178,6 +178,17 @@ TEST_F(ReportHead, ALossThatIsNotCountedIsNotKnown) {
   EXPECT_EQ(line("forgotten"), "2,000 events, older than what the flight recorder keeps");
 }
 
+TEST_F(ReportHead, TotalsHaveALossThatIsNotCounted) {
+  const auto has = [&](const char *line) {
+    return totals({path, info, catalog, summary, answer}, {}).find(line) != std::string::npos;
+  };
+  EXPECT_FALSE(has("events lost"));
+  summary.lost_more = true;
+  EXPECT_TRUE(has("\n       not known  events lost\n"));
+  summary.lost = 3;
+  EXPECT_TRUE(has("\nnot known, at least 3  events lost\n"));
+}
+
 TEST_F(ReportHead, LinesAreBrokenAndTheCommandIsShortened) {
   info.command = {"0123456789", "more"};
   info.ended = "killed by signal 9";
