@@ -200,7 +200,7 @@ $(B)/tests/bench/capture_bench: $(call objects,user/chunk/service_thread.cpp use
 
 # Every parser under libFuzzer, with the emulator compiled once more for it, without the command line,
 # which does not link with this instrumentation.
-FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+FUZZ_CXX = $(CLANG)++ $(CPPFLAGS) -std=c++20 -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize-recover=undefined \
   $(if $(COVERAGE),-fprofile-instr-generate -fcoverage-mapping)
 $(B)/tests/fuzz/%: $(B)/fuzz/tests/fuzz/%.cpp.o $(B)/fuzz/libnet.a $(B)/fuzz/libemulator.a
 	$(call step,FUZZER   $@)
