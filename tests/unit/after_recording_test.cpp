@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is made of a recording, what is printed then, and the threads of --dry-run:
 // user/cli/after_recording, user/cli/thread_list.
+#include "tests/unit/support/error_from.h"
 #include "user/cli/after_recording.h"
 
-#include "emulator/base/error.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/trace_command.h"
 #include "user/cli/thread_list.h"
@@ -152,13 +152,7 @@ TEST(EndRecording, SaysWhatIsMissingAndEndsAsTheProgram) {
 
 /// The error; empty: the outputs are possible.
 std::string error_of(const RecordOptions &options, const Outputs &outputs) {
-  try {
-    check_outputs(options, outputs);
-    return "";
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitUsage);
-    return error.what();
-  }
+  return test::usage_error_from([&] { check_outputs(options, outputs); });
 }
 
 TEST(CheckOutputs, FilesForParaverNeedAConversion) {

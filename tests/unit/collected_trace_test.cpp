@@ -104,13 +104,8 @@ TEST_F(CollectedTraceTest, IsGoneIfItIsDiscarded) {
 // A link that somebody puts there is not followed, and nothing more is written after that.
 TEST_F(CollectedTraceTest, SaysWhatFailedAndTakesNothingMore) {
   std::filesystem::create_symlink("elsewhere", trace_.path() + "/cpu0001.ftr");
-  const auto error_of = [&](uint16_t cpu) -> std::string {
-    try {
-      trace_.append(cpu, Codec::none, "ab");
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+  const auto error_of = [&](uint16_t cpu) {
+    return test::error_from([&] { trace_.append(cpu, Codec::none, "ab"); });
   };
   EXPECT_EQ(error_of(0), "");
   EXPECT_EQ(error_of(1), "cannot write cpu0001.ftr: Too many levels of symbolic links; what had "

@@ -4,6 +4,7 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/run.h"
 #include "tests/unit/support/datagram_bytes.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/cli/commands.h"
@@ -23,7 +24,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -206,17 +206,9 @@ TEST_F(CollectorRun, TakesOnlySendersWithItsKey) {
 TEST_F(CollectorRun, ATraceAndTheSendersHaveALimit) {
   Collector collector({"-o", dir_.path(), "-l", "0", "--max-size", "1K", "--max-senders", "1"});
   const Endpoint endpoint = collector.listens();
-  const auto error_of = [](const std::function<void()> &what) -> std::string {
-    try {
-      what();
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
-  };
   const std::string says = "cannot send to " + endpoint.text() + ": it says: ";
   TcpLink large(endpoint, {}, "large");
-  EXPECT_EQ(error_of([&] { describe(large), send_records(large, std::string(1024, 'r')); }),
+  EXPECT_EQ(test::error_from([&] { describe(large), send_records(large, std::string(1024, 'r')); }),
             says + "the limit of 1024 bytes for one trace is reached (--max-size); nothing was "
                    "kept");
   TcpLink one(endpoint, {}, "one");
@@ -225,7 +217,7 @@ TEST_F(CollectorRun, ATraceAndTheSendersHaveALimit) {
   for (int lines = 0; lines < 3 && !served; lines++)
     served = collector.line().ends_with(" sends; written to " + one.directory());
   EXPECT_TRUE(served);
-  EXPECT_EQ(error_of([&] { TcpLink(endpoint, {}, "two"); }),
+  EXPECT_EQ(test::error_from([&] { TcpLink(endpoint, {}, "two"); }),
             says + "1 senders are being served, no more are allowed (--max-senders)");
 }
 

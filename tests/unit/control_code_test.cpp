@@ -2,6 +2,7 @@
 // Code as --control sees it: functions inside others, the ends of functions, tables of unwind
 // information, and how this machine steps over cpuid.
 #include "emulator/base/error.h"
+#include "tests/unit/support/hex_bytes.h"
 #include "user/control/bodies.h"
 #include "user/control/cpuid_step.h"
 #include "user/control/instruction_groups.h"
@@ -24,12 +25,7 @@
 namespace ovnitrace::control {
 namespace {
 
-std::string bytes_of(std::string_view hex) {
-  std::string bytes;
-  for (size_t at = 0; at + 1 < hex.size(); at += 3)
-    bytes += char(std::stoi(std::string(hex.substr(at, 2)), nullptr, 16));
-  return bytes;
-}
+using test::bytes_of;
 
 Code code_at(uint64_t address, std::string_view hex) {
   const std::string bytes = bytes_of(hex);

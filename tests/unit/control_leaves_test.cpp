@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where functions are left, of code that is written by hand.
+#include "tests/unit/support/hex_bytes.h"
 #include "user/control/leaves.h"
 #include "user/control/scan.h"
 
@@ -15,16 +16,11 @@ namespace ovnitrace::control {
 
 namespace {
 
+using test::bytes_of;
+
 using Addresses = std::vector<uint64_t>;
 
 constexpr uint64_t kFoo = 0x1000, kCold = 0x1100, kBar = 0x1200, kStub = 0x1300;
-
-std::string bytes_of(std::string_view hex) {
-  std::string bytes;
-  for (size_t at = 0; at + 1 < hex.size(); at += 3)
-    bytes += char(std::stoi(std::string(hex.substr(at, 2)), nullptr, 16));
-  return bytes;
-}
 
 /// foo and its cold part, a function bar, and a stub of the linkage table, which has no name.
 Image image_of(std::string_view foo, std::string_view cold = "0f 0b", bool has_size = true) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What instructions are: those that alarms look for, and those that cannot be probed.
+#include "tests/unit/support/hex_bytes.h"
 #include "user/control/bodies.h"
 #include "user/control/cpuid_step.h"
 #include "user/control/instruction_groups.h"
@@ -19,13 +20,7 @@
 namespace ovnitrace::control {
 namespace {
 
-/// Bytes in hexadecimal, with blanks between.
-std::string bytes_of(std::string_view hex) {
-  std::string bytes;
-  for (size_t at = 0; at + 1 < hex.size(); at += 3)
-    bytes += char(std::stoi(std::string(hex.substr(at, 2)), nullptr, 16));
-  return bytes;
-}
+using test::bytes_of;
 
 Image image_of(std::string_view hex) {
   const std::string bytes = bytes_of(hex);

@@ -3,6 +3,7 @@
 #include "emulator/base/error.h"
 #include "emulator/base/unique_fd.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/waiting_program.h"
 #include "user/bpf/capture.h"
 #include "user/control/controller.h"
 #include "user/control/image.h"
@@ -14,7 +15,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fcntl.h>
 #include <fstream>
 #include <optional>
 #include <poll.h>
@@ -58,60 +58,13 @@ byte: .quad 0
 .section .note.GNU-stack,"",@progbits
 )";
 
-class Echo {
-public:
-  explicit Echo(const std::string &program) {
-    int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
-      throw std::runtime_error("no pipe");
-    input_ = UniqueFd(in[1]);
-    output_ = UniqueFd(out[0]);
-    const UniqueFd reads(in[0]), writes(out[1]);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(in[0], 0);
-      dup2(out[1], 1);
-      execl(program.c_str(), program.c_str(), nullptr);
-      _exit(1);
-    }
-  }
-  ~Echo() { end(SIGKILL); }
-  bool turn() {
-    char byte = 'x';
-    return write(input_.get(), &byte, 1) == 1 && read(output_.get(), &byte, 1) == 1;
-  }
-  /// Returns the signal that ends it; 0: none has.
-  int end_within_a_minute() {
-    const UniqueFd process(int(syscall(SYS_pidfd_open, pid_, 0)));
-    pollfd file = {process.get(), POLLIN, 0};
-    return poll(&file, 1, 60'000) == 1 ? end(0) : 0;
-  }
-  /// Returns the signal that ended it.
-  int end(int signal) {
-    int status = 0;
-    if (pid_ > 0) {
-      if (signal)
-        kill(pid_, signal);
-      waitpid(pid_, &status, 0);
-    }
-    pid_ = -1;
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  }
-  uint32_t pid() const { return uint32_t(pid_); }
-
-private:
-  UniqueFd input_, output_;
-  pid_t pid_ = -1;
-};
-
 // One test, because loading the programs takes more than a second.
 TEST(ControlController, AnswersCountsAndEndsTheProgram) {
   test::TempDir dir;
   std::ofstream(dir / "app.s") << kProgram;
   const std::string build = "gcc -static-pie -nostdlib " + dir / "app.s" + " -o " + dir / "app";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
-  Echo program(dir / "app");
-  ASSERT_TRUE(program.turn());
+  test::WaitingProgram program(dir / "app");
   const std::string pid = std::to_string(program.pid());
   uint64_t tell = 0; // in this process
   for (const MappedFile &file : mapped_files(program.pid()))

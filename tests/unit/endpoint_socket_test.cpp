@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sockets at the address of an endpoint, and how addresses are written: user/net/endpoint.
-#include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "user/net/endpoint.h"
 
 #include <gtest/gtest.h>
@@ -12,22 +12,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace ovnitrace {
 namespace {
-
-std::string error_of(const std::function<void()> &what) {
-  try {
-    what();
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitFailure);
-    return error.what();
-  }
-  return "";
-}
 
 uint16_t port_of(const addrinfo &address) {
   return ntohs(reinterpret_cast<const sockaddr_in *>(address.ai_addr)->sin_port);
@@ -53,7 +42,7 @@ TEST(OpenSocket, TriesTheAddressAndPortOfTheTransport) {
 
 TEST(OpenSocket, SaysWhatFailedWhereAndWhy) {
   const auto error_with = [](int number, const char *what) {
-    return error_of([&] {
+    return test::failure_from([&] {
       open_socket(parse_endpoint("", "udp://127.0.0.1:7"), what, [&](const addrinfo &) {
         errno = number;
         return UniqueFd();
@@ -100,7 +89,7 @@ TEST(ListenOn, ManyMayConnectBeforeTheyAreTaken) {
 TEST(ListenOn, APortIsForOne) {
   const UniqueFd socket = listen_on(parse_endpoint("", "tcp://127.0.0.1:0"));
   const std::string taken = "tcp://" + local_text(socket.get());
-  EXPECT_EQ(error_of([&] { listen_on(parse_endpoint("", taken)); }),
+  EXPECT_EQ(test::failure_from([&] { listen_on(parse_endpoint("", taken)); }),
             "cannot listen on " + taken + ": Address already in use");
 }
 

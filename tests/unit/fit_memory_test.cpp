@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rings and chunks where memory is short, and how much of it is left: user/record/fit_memory.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/record/fit_memory.h"
 
@@ -174,12 +175,7 @@ TEST_F(MemoryLimit, IsReadFromCgroupVersion1) {
 
 /// The error of a capture that cannot fit.
 std::string refusal(RecordOptions options) {
-  try {
-    fit_memory(options, options, 2, 48 * kMiB);
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
+  return test::error_from([&] { fit_memory(options, options, 2, 48 * kMiB); });
 }
 
 TEST(FitMemory, NamesTheOptionThatMakesEachPartSmaller) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a kernel's types say, of kernels that are made up: user/bpf/kernel_types.
-#include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/fake_kernel.h"
 #include "user/bpf/preflight.h"
 
@@ -142,12 +142,7 @@ TEST(KernelBtf, TheDistancesAreGivenToThePrograms) {
 
 std::string refusal(KernelPart part, FakeKernel &kernel) {
   const KernelTypes types = kernel.types();
-  try {
-    require_kernel(part, types);
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "";
+  return test::error_from([&] { require_kernel(part, types); });
 }
 
 TEST(KernelBtf, AKernelThatIsTooOldIsRefusedWithWhatItLacks) {

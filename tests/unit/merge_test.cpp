@@ -5,6 +5,7 @@
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -181,14 +182,8 @@ TEST(Merge, FindsThePeerThatHadTheTidAtThatTime) {
 TEST(Open, NamesTheFaultOfAPathThatIsNoTrace) {
   TempDir dir;
   CollectingSink sink;
-  const auto message = [&](const std::string &path) -> std::string {
-    try {
-      open_trace({{path}}, sink);
-    } catch (const Error &error) {
-      EXPECT_EQ(error.status(), kExitFailure);
-      return error.what();
-    }
-    return "opened";
+  const auto message = [&](const std::string &path) {
+    return test::failure_from([&] { open_trace({{path}}, sink); });
   };
   EXPECT_NE(message(dir / "missing").find("No such file"), std::string::npos);
   EXPECT_NE(message(dir.path()).find("is no trace"), std::string::npos);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What commands that record say and refuse before they record anything: user/cli.
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/run_command.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/cli/number_option.h"
@@ -194,12 +195,7 @@ TEST(NumberOption, HasItsLongNameInErrors) {
 
 /// The error for a trigger of that name; empty if there is one.
 std::string trigger_error(const std::string &name, FamilySet families) {
-  try {
-    trigger_code(name, families);
-    return "";
-  } catch (const Error &error) {
-    return error.what();
-  }
+  return test::error_from([&] { trigger_code(name, families); });
 }
 
 TEST(TriggerOfFamily, ThatOnlySharkHasNeverComes) {

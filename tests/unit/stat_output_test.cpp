@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What `ovnitrace stat` writes of one capture and of several, and where: user/cli/stat_output.
+#include "tests/unit/support/error_from.h"
 #include "user/cli/stat_output.h"
 
 #include "emulator/base/error.h"
@@ -138,13 +139,8 @@ TEST_F(StatOutputTest, AFileIsCheckedBeforeTheProgramRuns) {
 
 TEST_F(StatOutputTest, AFullDiskIsAnError) {
   const std::string one = run(600);
-  const auto error_of = [&](const std::string &file) -> std::string {
-    try {
-      print_summary(one, {.file = file});
-      return "";
-    } catch (const Error &error) {
-      return error.what();
-    }
+  const auto error_of = [&](const std::string &file) {
+    return test::error_from([&] { print_summary(one, {.file = file}); });
   };
   const auto test = [&](const std::string &file, int stream, const char *why) {
     const int kept = dup(STDERR_FILENO), full = open("/dev/full", O_WRONLY | O_CLOEXEC);

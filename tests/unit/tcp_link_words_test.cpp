@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a sender says of a collector that ends or answers wrongly, and what it takes from one that
 // answers rightly: user/net/tcp_link.
-#include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/fake_collector.h"
 #include "user/net/tcp_link.h"
 
@@ -24,16 +24,6 @@ namespace {
 
 using test::FakeCollector;
 
-std::string error_of(const std::function<void()> &what) {
-  try {
-    what();
-  } catch (const Error &error) {
-    EXPECT_EQ(error.status(), kExitFailure);
-    return error.what();
-  }
-  return "";
-}
-
 /// Returns what a sender says of a collector that talks so. Behind "cannot send to ADDRESS: ".
 std::string said_of(
     const FakeCollector::Talk &talk, const std::function<void(TcpLink &)> &use = [](TcpLink &) {}) {
@@ -41,7 +31,7 @@ std::string said_of(
   {
     FakeCollector collector(talk);
     start = "cannot send to " + collector.endpoint().text() + ": ";
-    why = error_of([&] {
+    why = test::failure_from([&] {
       TcpLink link(collector.endpoint(), {}, "app");
       use(link);
     });
@@ -58,7 +48,7 @@ TEST(TcpLinkWords, NobodyListens) {
   UniqueFd socket = listen_on(parse_endpoint("", "tcp://127.0.0.1:0"));
   const std::string address = "tcp://" + local_text(socket.get());
   socket = UniqueFd();
-  EXPECT_EQ(error_of([&] { TcpLink(parse_endpoint("", address), {}, "app"); }),
+  EXPECT_EQ(test::failure_from([&] { TcpLink(parse_endpoint("", address), {}, "app"); }),
             "cannot send to " + address +
                 ": Connection refused; is `ovnitrace collect` running there?");
 }
@@ -105,9 +95,9 @@ TEST(TcpLinkWords, AfterAnErrorTheConnectionIsClosed) {
   EXPECT_TRUE(link.open());
   EXPECT_EQ(link.collector(), collector.endpoint().text());
   link.end_by(0);
-  EXPECT_NE(error_of([&] { link.receive(MessageType::done); }), "");
+  EXPECT_NE(test::failure_from([&] { link.receive(MessageType::done); }), "");
   EXPECT_FALSE(link.open());
-  EXPECT_EQ(error_of([&] { link.send(MessageType::records, "abcd"); }),
+  EXPECT_EQ(test::failure_from([&] { link.send(MessageType::records, "abcd"); }),
             "cannot send to " + link.collector() + ": the connection is closed");
 }
 

@@ -21,16 +21,22 @@ template <class Call> std::string error_from(const Call &call) {
   return "";
 }
 
-/// The same. What the call throws must be a usage error.
-template <class Call> std::string usage_error_from(const Call &call) {
+/// The same. What the call throws must be an Error with this exit status.
+template <class Call> std::string error_with(int status, const Call &call) {
   return error_from([&] {
     try {
       call();
     } catch (const Error &error) {
-      EXPECT_EQ(error.status(), kExitUsage) << error.what();
+      EXPECT_EQ(error.status(), status) << error.what();
       throw;
     }
   });
+}
+template <class Call> std::string usage_error_from(const Call &call) {
+  return error_with(kExitUsage, call);
+}
+template <class Call> std::string failure_from(const Call &call) {
+  return error_with(kExitFailure, call);
 }
 
 } // namespace ovnitrace::test

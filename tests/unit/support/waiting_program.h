@@ -8,8 +8,10 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdexcept>
 #include <string>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,10 +36,7 @@ public:
     }
     EXPECT_TRUE(turn()) << program;
   }
-  ~WaitingProgram() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
+  ~WaitingProgram() { end(SIGKILL); }
   WaitingProgram(const WaitingProgram &) = delete;
   WaitingProgram &operator=(const WaitingProgram &) = delete;
 
@@ -45,6 +44,23 @@ public:
   bool turn() const {
     char byte = 'x';
     return write(input_.get(), &byte, 1) == 1 && read(output_.get(), &byte, 1) == 1;
+  }
+  /// Returns the signal that ends it; 0: none has.
+  int end_within_a_minute() {
+    const UniqueFd process(int(syscall(SYS_pidfd_open, pid_, 0)));
+    pollfd file = {process.get(), POLLIN, 0};
+    return poll(&file, 1, 60'000) == 1 ? end(0) : 0;
+  }
+  /// Sends a signal, unless that is 0, and waits. Returns the signal that ended it.
+  int end(int signal) {
+    int status = 0;
+    if (pid_ > 0) {
+      if (signal)
+        kill(pid_, signal);
+      waitpid(pid_, &status, 0);
+    }
+    pid_ = -1;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
 
 private:
