@@ -71,7 +71,7 @@ std::optional<uint64_t> left_in(const std::string &directory, const Version &ver
 // Measured, as the most that a cgroup was charged: the kernel's types while BPF programs are
 // loaded, the programs and their maps, this process.
 constexpr double kMiB = 1 << 20, kAlways = 112 * kMiB, kControl = 48 * kMiB, kStacks = 100 * kMiB,
-                 kFamilies = 56 * kMiB;                           // bytes
+                 kTracepoints = 56 * kMiB;                        // bytes
 constexpr uint64_t kLeastRing = 64 << 10, kLeastChunk = 16 << 10; // bytes
 
 /// A part of what a capture needs, and the option that makes it smaller.
@@ -82,14 +82,15 @@ struct Part {
 
 std::vector<Part> parts_of(const RecordOptions &options, double cpus) {
   const bool last = options.buffer.kind == BufferKind::kCyc;
-  return {{"always", kAlways},
-          {"for --control", options.control.empty() ? 0 : kControl},
-          {"for --stacks", options.stacks ? kStacks : 0},
-          {"for --filter", (options.families & families_of_tracepoints()).bits() ? kFamilies : 0},
-          {"for --ring-size", cpus * double(options.ring_bytes)},
-          {last ? "for --buffer" : "for --chunks and --chunk-size",
-           last ? cpus * double(options.buffer.bytes)
-                : (cpus + double(options.spare_chunks)) * double(options.chunk_bytes)}};
+  return {
+      {"always", kAlways},
+      {"for --control", options.control.empty() ? 0 : kControl},
+      {"for --stacks", options.stacks ? kStacks : 0},
+      {"for --filter", (options.families & families_of_tracepoints()).bits() ? kTracepoints : 0},
+      {"for --ring-size", cpus * double(options.ring_bytes)},
+      {last ? "for --buffer" : "for --chunks and --chunk-size",
+       last ? cpus * double(options.buffer.bytes)
+            : (cpus + double(options.spare_chunks)) * double(options.chunk_bytes)}};
 }
 
 double sum_of(const std::vector<Part> &parts) {
