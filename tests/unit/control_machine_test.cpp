@@ -143,7 +143,7 @@ bool starts_by_itself(const Plan &plan) {
 
 TEST_F(ControlMachine, BehavesLikeTheModel) {
   constexpr size_t kHits = 400, kMostThreads = 6;
-  const unsigned plans = test::cases(12);
+  const unsigned plans = test::cases(8);
   uint64_t fired = 0;
   for (uint32_t seed = 0; seed < plans; seed++) {
     Random random(seed);

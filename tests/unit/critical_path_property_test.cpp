@@ -142,7 +142,7 @@ private:
 };
 
 TEST(CriticalPath, IsExactlyWhatHappenedOnRandomMachines) {
-  const unsigned plays = test::cases(100);
+  const unsigned plays = test::cases(50);
   size_t followed = 0;
   for (unsigned seed = 1; seed <= plays; seed++) {
     TempDir dir;

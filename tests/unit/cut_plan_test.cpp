@@ -196,7 +196,7 @@ void expect_equal(const std::string &dir, uint64_t from) {
 
 TEST(CutPlan, LeavesOutNothingThatMatters) {
   std::mt19937 random(1);
-  for (unsigned round = 0; round < test::cases(4); round++) {
+  for (unsigned round = 0; round < test::cases(2); round++) {
     TempDir dir;
     Machine machine(dir.path(), random);
     machine.run(60000);

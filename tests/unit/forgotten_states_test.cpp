@@ -312,7 +312,7 @@ class ForgottenStatesTest : public ::testing::TestWithParam<bool> {};
 
 TEST_P(ForgottenStatesTest, AreKnownAndNeverWrong) {
   Met met;
-  const unsigned schedules = test::cases(100);
+  const unsigned schedules = test::cases(50);
   for (uint32_t seed = 0; seed < schedules; seed++) {
     check(seed, GetParam(), met);
     if (HasFailure())

@@ -49,7 +49,7 @@ public:
 TEST(LatencySharesProperty, AgreeWithASlowModelOfEachNanosecond) {
   std::mt19937 random(254);
   double most = 0;
-  for (unsigned n = 0; n < test::cases(300); n++) {
+  for (unsigned n = 0; n < test::cases(120); n++) {
     TempDir dir;
     CollectingSink sink;
     TraceBuilder trace(dir.path());

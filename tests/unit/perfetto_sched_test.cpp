@@ -239,7 +239,7 @@ TEST_F(PerfettoSched, EachInstantOfAnyTraceShowsWhoRuns) {
     Shown at;
   };
   size_t instants = 0;
-  for (unsigned seed = 0; seed < test::cases(150); seed++) {
+  for (unsigned seed = 0; seed < test::cases(70); seed++) {
     std::mt19937 random(seed);
     trace = TraceBuilder(dir.path());
     const uint64_t end = test::random_schedule(trace, random);

@@ -348,7 +348,7 @@ class RandomSchedules : public ::testing::TestWithParam<std::tuple<Source, bool>
 
 TEST_P(RandomSchedules, ShowWhatTheIndependentModelShows) {
   auto [source, legal] = GetParam();
-  const unsigned schedules = test::cases(150);
+  const unsigned schedules = test::cases(80);
   std::map<std::string, int> met; // that the schedules meet what they should
   for (uint32_t seed = 0; seed < schedules; seed++) {
     Schedule schedule(seed, source, legal);

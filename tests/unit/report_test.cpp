@@ -236,7 +236,7 @@ TEST_F(PageReport, LargeTraceIsSummedUpExceptForThreadsThatWaitedLongest) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b");
   std::mt19937_64 random(1);
   uint64_t time = 1;
-  for (int n = 0; n < 60000; n++) {
+  for (int n = 0; n < 40000; n++) {
     cpu.at(time).dispatch(1);
     time += 1 + random() % 1000;
     cpu.at(time).epilogue(1, 22).dispatch(2);

@@ -114,7 +114,7 @@ NaiveWaits together(const NaiveWaits &waits) {
 TEST(WhyProperty, AgreesWithASlowSecondCount) {
   std::mt19937 random(12);
   std::map<std::string, uint64_t> seen; // the test is worth nothing if it meets few cases
-  for (unsigned round = 0; round < test::cases(100); round++) {
+  for (unsigned round = 0; round < test::cases(50); round++) {
     TempDir dir;
     TraceBuilder trace(dir.path());
     const bool holders = round % 3 == 1;
@@ -163,7 +163,7 @@ TEST(WhyProperty, AgreesWithASlowSecondCount) {
   }
   for (const char *what : {"wakeup", "preemption", "yield", "throttling", "refill", "unknown",
                            "idle", "unseen", "lost", "1", "99"})
-    EXPECT_GT(seen[what], 500u) << what;
+    EXPECT_GT(seen[what], 250u) << what;
 }
 
 } // namespace
