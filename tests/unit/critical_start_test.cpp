@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of which thread a critical path is, and where it begins and ends.
+// Which thread a critical path belongs to, and where it begins and ends.
 #include "emulator/base/error.h"
 #include "emulator/core/program_threads.h"
 #include "emulator/critical/path.h"
