@@ -148,7 +148,7 @@ void Walk::step_waiting(const HistoryRecord &wait) {
   if (wait.state == ThreadState::Cooling && ftrace_offcpu_is_throttled(wait.reason))
     return put(wait.start, {.cause = Cause::throttled});
   const uint64_t start = std::max(wait.start, wait.on_cpu_since);
-  // It ends at or after this time, as all that was read.
+  // Its end is at or after now_, like that of every slice that was read.
   const Held held = wait.cpu < held_.size() ? held_[wait.cpu] : Held();
   PathSegment what = {.cause = Cause::waiting};
   what.preempted = wait.state == ThreadState::Cooling && wait.reason == FTRACE_OFFCPU_PREEMPTED;

@@ -55,7 +55,8 @@ class Draw:
         self.lines = [(path, line) for path, text in self.sources.items() for line in code_lines(text)]
 
     def parse(self, count):
-        """Parses the C++ files of the next `count` draws of a line, on all CPUs."""
+        """Parses the C++ files of the next `count` draws of a line, on all CPUs. Many lines have
+        no mutant, or none that is left."""
         state = self.random_line.getstate()
         drawn = {self.lines[self.random_line.randrange(len(self.lines))][0] for _ in range(count)}
         self.random_line.setstate(state)

@@ -60,6 +60,8 @@ class SwitchedTree:
         lines = collections.defaultdict(set)
         for path, line in re.findall(r'^([\w./]+):(\d+):\d+: (?:error|note|  required)', log, re.M):
             lines[os.path.normpath(path)].add(int(line))
+        if not lines:
+            return False  # no compiler complains: the disk may be full
         with_mutants = {path: mutants for path, mutants in self.by_path.items() if mutants}
         named = {path: mutants for path, mutants in with_mutants.items() if path in lines} or \
             {path: {} for path in with_mutants if path.endswith('.h')}

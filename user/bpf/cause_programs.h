@@ -17,7 +17,7 @@ class KernelTypes;
 bool replace_constant(bpf_program *program, uint64_t constant, uint64_t value);
 
 /// Chooses the programs of an object that is not loaded yet. `timers`: of this kernel. Returns
-/// whether it will be seen when throttled threads may run again.
+/// whether the programs see the moment at which throttled threads may run again.
 bool prepare_causes(causes_bpf &object, const KernelTypes &types, const quota_timers &timers);
 
 } // namespace ovnitrace

@@ -14,7 +14,7 @@ class KernelTypes {
 public:
   /// Reads the kernel's BTF. Throws Error if that fails.
   KernelTypes();
-  /// Takes types over, of whatever kernel.
+  /// Takes ownership of types, which may be of any kernel.
   explicit KernelTypes(btf *types) : types_(types) {}
   ~KernelTypes();
   KernelTypes(const KernelTypes &) = delete;

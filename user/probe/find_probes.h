@@ -30,7 +30,7 @@ struct ProbeSearch {
   Identity identity = {};              ///< who will run it
   std::vector<uint32_t> pids = {};     ///< processes that run already
   std::vector<std::string> files = {}; ///< to be looked at in any case (--probe)
-  uint64_t most_bytes = 1ull << 30;    ///< of all files together, then no more files are read
+  uint64_t most_bytes = 1ull << 30;    ///< read from all files together; after that, none is opened
 };
 
 /// Returns the path at which execvp() finds a program; empty if it finds none. Throws Error if the

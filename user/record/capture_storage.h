@@ -34,11 +34,11 @@ private:
   FlightRecorder &second_;
 };
 
-/// Returns the ns in which a collector must take what waits for it at the end: a minute, and a
-/// second for each MiB.
+/// Returns the ns in which a collector must take what waits for it at the end: a minute plus a
+/// second per MiB.
 uint64_t sending_time(const RecordOptions &options, size_t cpus);
-/// Returns how chunks are compressed on their way to the target: half of those that may wait for it
-/// may wait for the compressor.
+/// Returns how chunks are compressed on their way to the target. At most half of the spare chunks
+/// wait for the compressor.
 PipelineCompression compression_of(const RecordOptions &options);
 
 /// Owns the buffer and the counters around it.

@@ -17,12 +17,12 @@ void print_end(const TraceDescription &trace, size_t threads, const std::string 
 /// Returns whether events are missing in the trace.
 bool is_incomplete(const TraceDescription &trace);
 
-/// Returns how many of the `recorded` events are in the trace, when it says what was dropped or not
-/// written.
+/// Returns how many of the `recorded` events are in the trace. REQUIRES: trace.dropped and
+/// trace.not_written are set.
 uint64_t events_in_trace(const TraceDescription &trace, uint64_t recorded);
 
-/// Returns how a capture ended, in words. `stopped_early`: how tracing ended before, empty: it did
-/// not. `how`: how the program or what else was traced ended.
+/// Returns how a capture ended, in words. `stopped_early`: why tracing ended before the
+/// program; empty if it did not. `how`: how the program or what else was traced ended.
 std::string ending_text(const std::string &stopped_early, const std::string &how, bool has_program);
 
 /// Returns the exit status after a capture: the program's, in `trace`, unless the trace is not

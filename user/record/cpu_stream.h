@@ -20,12 +20,12 @@ namespace ovnitrace {
 struct CpuCount {
   uint64_t events = 0;        ///< transitions logged, lost ones included
   uint64_t lost = 0;          ///< of them, found no room in the ring
-  uint64_t family_events = 0; ///< of the other families, lost ones included
+  uint64_t family_events = 0; ///< events of other families, lost ones included
   uint64_t family_lost = 0;
 };
 
-/// Returns how much of what one CPU logged is in the capture. `families`: of the other families;
-/// may be null. `late`: CpuStream::late().
+/// Returns what one CPU logged, lost events included, without what came after the end. `families`:
+/// its counts of the other families; may be null. `late`: CpuStream::late().
 CpuCount recorded_of(const cpu_stage &stage, const volatile family_count *families,
                      const CpuCount &late);
 

@@ -27,9 +27,9 @@ CtlLine parse_ctl_line(const std::string &line);
 /// `regions`: what --control says of its regions; empty: there is no --control.
 std::string answer_status(const CaptureStatus &status, const std::string &argument,
                           const std::string &regions);
-/// Returns why a pause (or the end of one) cannot be; empty: it can.
+/// Returns the answer that refuses a pause, or its end; empty if it is allowed.
 std::string refuse_pause(bool is_paused, bool pauses);
-/// Returns why a mark cannot be, where there are `marks` already; empty: it can.
+/// Returns the answer that refuses a mark where there are `marks` already; empty if it is allowed.
 std::string refuse_mark(const std::string &text, size_t marks);
 /// `place`: of the trace; empty: it could not be saved.
 std::string answer_save(const std::string &place);

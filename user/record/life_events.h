@@ -19,12 +19,12 @@ namespace ovnitrace {
 /// Learns the threads, and gives each event to the CPU that logged it.
 class LifeEvents {
 public:
-  /// All of them outlive it. `end`, ns: what was logged later is left out.
+  /// The arguments outlive it. `end`, ns: what was logged later is left out.
   LifeEvents(ThreadRegistry &registry, CgroupPaths &cgroups, std::vector<CpuStream> &cpus,
              const std::atomic<uint64_t> &end)
       : registry_(registry), cgroups_(cgroups), cpus_(cpus), end_(end) {}
 
-  /// Is called when a region starts (true) or stops.
+  /// Sets what is called when a region starts (true) or stops.
   void on_region(std::function<void(bool starts)> call) { on_region_ = std::move(call); }
 
   void take(life_record record);

@@ -96,7 +96,7 @@ RecordResult record(const RecordOptions &options) {
       deny_unneeded_calls(!options.control.empty());
     recording->start(save_signal ? save_signal->file() : -1);
     if (!traced.is_program() && !options.quiet)
-      print("{}", start_text(options, traced.description(), target->place()));
+      print_text(start_text(options, traced.description(), target->place()));
   } catch (...) {
     recording.reset();
     become(owner); // files are removed with the rights of their owner

@@ -3,7 +3,6 @@
 #include "user/record/recording.h"
 
 #include "emulator/base/clock.h"
-#include "emulator/base/human.h"
 #include "emulator/base/messages.h"
 #include "emulator/base/printable.h"
 #include "user/record/ctl_answers.h"

@@ -27,15 +27,15 @@ namespace ovnitrace {
 /// exist yet.
 void choose_cgroups(Capture &capture, const RecordOptions &options, bool waits);
 
-/// Prints which cgroups were chosen. `paths`: of each of `choices`.
+/// Prints which cgroups were chosen. `paths`: the cgroups of each choice, in the same order.
 void print_cgroups(const std::vector<CgroupChoice> &choices,
                    const std::vector<std::vector<std::string>> &paths, bool quiet, bool waits);
 
 /// Warns if no living thread passes the filters.
 void warn_if_none_passes(const Selection &selection, uint32_t threads_found);
 
-/// Returns the families that are captured of those `asked` for. The kernel has taken only `loaded`
-/// of the `wanted` ones.
+/// Returns the families that are captured of those `asked` for. The kernel accepted only
+/// `loaded` of `wanted`.
 FamilySet captured_of(FamilySet asked, FamilySet wanted, FamilySet loaded);
 
 /// Says in words how a capture ended that was limited to `duration` ns.

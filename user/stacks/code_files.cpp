@@ -134,9 +134,9 @@ void CodeFiles::find_debug_data(const std::vector<CodeFile> &files, const Fetch 
   ask_confined(
       asked.size(), limits,
       [&](size_t n, ConfinedOutput &out) {
-        const auto &[path, kept] = asked[n];
+        const auto &[path, one] = asked[n];
         const auto symbols =
-            ElfSymbols::open(path, "", {.file = kept->file.get(), .debug = kept->debug.get()});
+            ElfSymbols::open(path, "", {.file = one->file.get(), .debug = one->debug.get()});
         out.text(symbols && !symbols->has_debug_data() ? symbols->build_id().substr(0, kLongest)
                                                        : "");
       },
