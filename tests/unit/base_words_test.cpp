@@ -227,7 +227,7 @@ TEST(UniqueFds, CloseWhatTheyOwnOnce) {
     second = b.get();
     UniqueFd moved(std::move(a));
     EXPECT_EQ(moved.get(), first);
-    EXPECT_FALSE(a);
+    EXPECT_FALSE(a); // NOLINT(bugprone-use-after-move)
     EXPECT_EQ(b.release(), second);
     EXPECT_FALSE(b);
     EXPECT_TRUE(is_open(first));

@@ -158,10 +158,11 @@ TEST(CausePrograms, TheEndOfARequestIsThatOfTheInterruptInOlderKernels) {
 
 /// How often a program loads a constant of 64 bits.
 size_t loads(const bpf_program *program, uint64_t constant) {
+  constexpr uint8_t kLoadConstant = BPF_LD | BPF_DW | BPF_IMM; // NOLINT(misc-redundant-expression)
   const bpf_insn *code = bpf_program__insns(program);
   size_t found = 0;
   for (size_t n = 0; n + 1 < bpf_program__insn_cnt(program); n++)
-    found += code[n].code == (BPF_LD | BPF_DW | BPF_IMM) && code[n].src_reg == 0 &&
+    found += code[n].code == kLoadConstant && code[n].src_reg == 0 &&
              uint32_t(code[n].imm) == uint32_t(constant) &&
              uint32_t(code[n + 1].imm) == constant >> 32;
   return found;
