@@ -41,7 +41,7 @@ protected:
     return found;
   }
   std::string refusal(IfExists exists) const {
-    return test::error_from([&] { TraceDirectory(trace_, exists); });
+    return test::error_from([&] { const TraceDirectory made(trace_, exists); });
   }
   static void write(TraceDirectory &directory, const std::string &name,
                     const std::vector<std::string> &pieces) {
@@ -99,7 +99,7 @@ TEST_F(TraceDirectoryTest, SaysWhoMayNotMakeIt) {
     const passwd *user = getpwuid(geteuid());
     const std::string name = user ? user->pw_name : std::to_string(geteuid());
     try {
-      TraceDirectory(dir_ / "closed/t", IfExists::refuse);
+      const TraceDirectory made(dir_ / "closed/t", IfExists::refuse);
       _exit(2);
     } catch (const Error &error) {
       _exit(error.what() == "cannot make the trace directory " + (dir_ / "closed/t") +
@@ -114,7 +114,7 @@ TEST_F(TraceDirectoryTest, SaysWhoMayNotMakeIt) {
 
 TEST_F(TraceDirectoryTest, SaysWhyItCannotBeMade) {
   try {
-    TraceDirectory(dir_ / "none/t", IfExists::next_name);
+    const TraceDirectory made(dir_ / "none/t", IfExists::next_name);
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), "cannot make the trace directory " + (dir_ / "none/t") +

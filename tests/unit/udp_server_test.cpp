@@ -235,7 +235,8 @@ TEST_F(UdpServerTest, SaysWhatIsWrongWithADatagram) {
 TEST_F(UdpServerTest, APortIsForOne) {
   const std::string address = server_.address();
   try {
-    UdpServer(parse_endpoint("", address), 2, store_.maker(), [](const std::string &) {});
+    const UdpServer second(parse_endpoint("", address), 2, store_.maker(),
+                           [](const std::string &) {});
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), "cannot listen on " + address + ": Address already in use");
