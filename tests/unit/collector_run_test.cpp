@@ -194,7 +194,7 @@ TEST_F(CollectorRun, TakesOnlySendersWithItsKey) {
   const Endpoint endpoint = collector.listens();
   EXPECT_EQ(TcpLink(endpoint, preshared_key("0123456789abcdef"), "app").directory(), dir_ / "app");
   try {
-    TcpLink(endpoint, {}, "app");
+    const TcpLink link(endpoint, {}, "app");
     ADD_FAILURE();
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), "cannot send to " + endpoint.text() +

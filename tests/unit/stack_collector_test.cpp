@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What was mapped where, numbers of stacks, and names of addresses.
 #include "emulator/symbols/demangle.h"
-#include "tests/unit/support/mapped_place.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 #include "user/stacks/address_names.h"
@@ -18,8 +17,6 @@
 
 namespace ovnitrace {
 namespace {
-
-using test::at;
 
 class Collector : public ::testing::Test {
 protected:
