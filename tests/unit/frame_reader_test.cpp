@@ -52,6 +52,12 @@ TEST(FrameReader, AWholeFileHasNoFault) {
   EXPECT_TRUE(Frames(frame_of("one") + frame_of("two")).faults.empty());
 }
 
+// zstd's frame header: its descriptor, behind 4 bytes, has bit 2 for a checksum (RFC
+// 8878, 3.1.1.1).
+TEST(FrameReader, FramesHaveAChecksum) {
+  EXPECT_TRUE(frame_of("one")[4] & 4);
+}
+
 TEST(FrameReader, AFileMayEndInAChunk) {
   const std::string whole = frame_of("one") + frame_of("two");
   EXPECT_EQ(Frames(whole.substr(0, whole.size() - 1)).faults,

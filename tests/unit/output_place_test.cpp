@@ -64,6 +64,16 @@ TEST_F(Planted, LinksInPlaceOfTheFoldersAreNotFollowed) {
   expect_refused(dir_ / "cfg/thread");
 }
 
+// What a file begins with says whether it may be removed.
+TEST_F(Planted, NoLinkIsRead) {
+  const OutputDirectory directory(dir_.path(), OutputDirectory::Link::refuse);
+  std::ofstream(dir_ / "names") << "begin and more";
+  fs::create_symlink(dir_ / "names", dir_ / "link");
+  EXPECT_EQ(directory.start_of("names", 5), "begin");
+  EXPECT_EQ(directory.start_of("link", 5), "");
+  EXPECT_EQ(directory.start_of("missing", 5), "");
+}
+
 TEST_F(Planted, LinksInPlaceOfFilesAreReplaced) {
   for (const char *name : {"thread.prv", "cpu.prv", "thread.pcf", "cpu.row"})
     fs::create_symlink(elsewhere_ / "victim", dir_ / name);

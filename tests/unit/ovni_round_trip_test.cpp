@@ -6,6 +6,7 @@
 #include "emulator/open/open_trace.h"
 #include "emulator/ovni_export/export_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -291,6 +292,17 @@ TEST(OvniRoundTrip, MovesTheRightOneOfTwoThreadsWithOneTid) {
   EXPECT_EQ(ovni->catalog().threads[0].name, "new");
   EXPECT_EQ(replay.system().threads()[0].cpu, 1u);
   EXPECT_EQ(replay.system().threads()[1].cpu, 1u);
+}
+
+TEST(OvniRoundTrip, ATraceWithoutStatesIsRefused) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().at(200).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  EXPECT_EQ(test::error_from([&] { ovni::export_trace(*source, dir / "ovni", sink, 0); }),
+            "no thread of the trace has a state that an ovni trace could show: nothing to export");
 }
 
 } // namespace

@@ -165,6 +165,7 @@ TEST_F(WhyWakers, FutexWaitsAreDividedByWaker) {
   EXPECT_EQ(locks[0]["count"], 2);
   EXPECT_EQ(locks[0]["ns"], 80);
   EXPECT_EQ(locks[0]["max_ns"], 50);
+  EXPECT_EQ(locks[0]["gave_up"], 0);
   EXPECT_EQ(locks[0]["waits"][0]["waker_tid"], 22);
   EXPECT_EQ(locks[1]["gave_up"], 1);
   EXPECT_EQ(locks[1]["waits"][0]["waker"], "nobody yet");
