@@ -191,7 +191,11 @@ TEST_F(PerfettoTracks, BlockedSlicesHaveTheirCallstacks) {
   auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1);
   cpu.at(1100).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1200).activate(1, 0).dispatch(1);
   cpu.at(1300).sleep(1, 0).at(1400).activate(1, 0).dispatch(1);
-  cpu.at(1500).record(FTrace_EXT_stack, 1, 2).sleep(1, 0).at(1600).activate(1, 0).dispatch(1);
+  constexpr uint32_t kRead = FTRACE_CALL_NATIVE; // x86-64's
+  cpu.at(1500).record(FTrace_EXT_stack, 1, 2);
+  cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kRead)), 1,
+             FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(kRead));
+  cpu.at(1600).activate(1, 0).dispatch(1);
   cpu.at(1700).record(FTrace_EXT_stack, 1, 1).sleep(1, 0).at(1800).stop();
   trace.json(R"json({"format": "ovnitrace", "version": 1, "begin_ns": 1000, "machine": "x86_64",
     "options": {"stacks": "kernel,user"},
@@ -203,6 +207,7 @@ TEST_F(PerfettoTracks, BlockedSlicesHaveTheirCallstacks) {
   for (const auto &slice : all.slices)
     if (slice.track == "thread 11/blocked") {
       EXPECT_EQ(slice.end - slice.start, 100u);
+      EXPECT_EQ(slice.name, slice.start == 1500 ? "read" : "blocked");
       callstacks[slice.start] = slice.callstack;
     }
   const Texts whole = {"main", "f /a.c:7", "schedule_[k]"};

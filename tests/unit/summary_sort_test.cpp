@@ -103,5 +103,28 @@ TEST(SummarySort, EqualThreadsStayInTheirOrderAndHiddenOnesAreLeftOut) {
   EXPECT_EQ(sorted_threads(all, "wakeups"), (std::vector<uint32_t>{3, 0, 1}));
 }
 
+TEST(SummaryGroups, HaveOnlyThreadsThatTheCutKeeps) {
+  Catalog catalog;
+  catalog.hosts = {{"one"}};
+  catalog.threads = {{.tid = 1, .pid = 1, .name = "a"},
+                     {.tid = 2, .pid = 1, .name = "b"},
+                     {.tid = 3, .pid = 3, .name = "b"}};
+  Summary all;
+  all.threads.resize(3);
+  all.shown = {1, 1, 0};
+  for (size_t thread = 0; thread < 3; thread++)
+    all.threads[thread].time[size_t(ThreadState::Running)] = 5 + 2 * thread;
+  const std::vector<ThreadGroup> names = by_name(catalog, all, "running");
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(names[0].name, "b");
+  EXPECT_EQ(names[0].threads, 1u);
+  EXPECT_EQ(names[0].sum.time[size_t(ThreadState::Running)], 7u);
+  EXPECT_EQ(names[1].name, "a");
+  const std::vector<ThreadGroup> processes = by_process(catalog, all, "running");
+  ASSERT_EQ(processes.size(), 1u);
+  EXPECT_EQ(processes[0].pid, 1u);
+  EXPECT_EQ(processes[0].threads, 2u);
+}
+
 } // namespace
 } // namespace ovnitrace
