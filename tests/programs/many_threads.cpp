@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// many_threads [N, 1000] [AT_ONCE, 16] [RENAMES, 0]: renames itself RENAMES times. Then it has N
+// many_threads [N, 1000] [AT_ONCE, 16] [RENAMES, 0]: renames itself RENAMES times, and starts N
 // threads that live for a moment, at most AT_ONCE together. Prints `thread tid=` for each, and
 // `threads=N`.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of libovnitrace's errors, each of which says what to do: user/libovnitrace/error.c.
+// The texts of libovnitrace's errors, which say what to do: user/libovnitrace/error.c.
 #include <ovnitrace/ftrace.h>
 
 #include <gtest/gtest.h>

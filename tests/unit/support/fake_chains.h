@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chains without BPF programs, and a process that does what a test tells it.
+// Chains without BPF programs, and a process that a test controls.
 #pragma once
 
 #include "emulator/base/unique_fd.h"
