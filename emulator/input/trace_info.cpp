@@ -189,7 +189,7 @@ std::vector<std::string> cgroups_of(const nlohmann::json &json) {
 std::vector<CaptureMark> marks_of(const nlohmann::json &json) {
   std::vector<CaptureMark> marks;
   for (const nlohmann::json &mark : array_of(json, "marks")) {
-    if (marks.size() == UINT16_MAX)
+    if (marks.size() == kMostTraceMarks)
       break;
     std::string text = text_of(mark, "text");
     if (text.empty() || text.size() > kLongestMark)

@@ -18,6 +18,8 @@ inline constexpr uint64_t kMaxDescriptionBytes = 2ull << 30;
 
 /// Most bytes of the text of a mark.
 inline constexpr size_t kLongestMark = 100;
+/// Most marks of a trace: a record has the number of its mark in 16 bits.
+inline constexpr size_t kMostTraceMarks = UINT16_MAX;
 
 /// How many stacks a capture took.
 struct StackCounts {

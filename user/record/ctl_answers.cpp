@@ -29,7 +29,7 @@ std::string refuse_pause(bool is_paused, bool pauses) {
 std::string refuse_mark(const std::string &text, size_t marks) {
   if (text.empty() || text.size() > kLongestMark)
     return "error\na mark needs a text, which must not be too long\n";
-  return marks < kMostMarks ? "" : "error\nthe trace has as many marks as it can have\n";
+  return marks < kMostTraceMarks ? "" : "error\nthe trace has as many marks as it can have\n";
 }
 
 std::string answer_save(const std::string &place) {

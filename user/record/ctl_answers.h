@@ -16,8 +16,6 @@ inline constexpr const char *kCtlDone = "ok\n", *kCtlEnded = "error\nthe capture
                             *kCtlNothingToStart =
                                 "error\nthe capture has no --control, and records already\n";
 
-inline constexpr size_t kMostMarks = UINT16_MAX; ///< in a trace
-
 /// A line that a caller has sent.
 struct CtlLine {
   std::string command, argument; ///< what is behind the first blank; may be empty

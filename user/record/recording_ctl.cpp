@@ -92,7 +92,7 @@ std::string Recording::answer_pause(bool pauses) {
 /// Adds a mark. Writes its text into trace.json at once, in case the capture is killed. REQUIRES:
 /// ending_ is held. Returns false if the trace has as many marks as it can have.
 bool Recording::add_mark(uint64_t time, const std::string &text) {
-  if (trace_.marks.size() >= kMostMarks)
+  if (trace_.marks.size() >= kMostTraceMarks)
     return false;
   {
     std::lock_guard lock(describing_);
