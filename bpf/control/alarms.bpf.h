@@ -217,10 +217,9 @@ int hit_alarm(struct control_hit *request)
 	if (!find_thread(&h, &s, request->pid, request->tid))
 		return 0;
 	h.mask = request->alarms;
-	s.thread->counted = 0;
 	take_hit(&h, s.process, s.thread);
 	request->fired = h.fired;
-	request->counted = s.thread->counted;
+	request->counted = h.counted & request->alarms; /* others got no hit */
 	if (h.visitor.visit && !visit_threads(&h.visitor, true))
 		ask_for_visit(&h.visitor);
 	if (h.stepping & 2)

@@ -69,6 +69,7 @@ struct hit {
 	__u64 mask;
 	__u64 ip, ax, bx, cx; /* of the thread, where it hits an instruction */
 	__u64 fired;	      /* a bit each */
+	__u64 counted;	      /* a bit for each alarm that needs more hits */
 	__u32 stepping; /* 1: an icount was armed for this thread, 2: for all of its process */
 	struct visitor visitor;
 };
@@ -235,7 +236,7 @@ static __noinline int await_more(struct hit *h, struct control_thread *thread, _
 {
 	if (!h || !thread || c >= CONTROL_CHAINS || a >= CONTROL_ALARMS)
 		return 0;
-	thread->counted |= 1ull << a;
+	h->counted |= 1ull << a;
 	if (alarms[a].type == CONTROL_TIMEOUT) {
 		thread->places[c].since = bpf_ktime_get_ns();
 		announce(h, c, a - chains[c].first, false);

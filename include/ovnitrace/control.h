@@ -96,7 +96,6 @@ struct control_thread {
 	__u32 number; /* 0: the main thread */
 	struct control_place places[CONTROL_CHAINS];
 	__u64 hits;		   /* of a program: what the verifier need not follow */
-	__u64 counted;		   /* of hit_alarm: as in struct control_hit */
 	char text[CONTROL_STRING]; /* of on_pcontrol: what the program gives it */
 	struct control_call outermost[CONTROL_ALARMS]; /* by alarm, of type exit_func */
 	__u32 held; /* 1: it waits until probes are set (CONTROL_HELD) */

@@ -151,6 +151,22 @@ TEST(Identity, SudosCallerIsTheUserAndGroup) {
   EXPECT_TRUE(identity.change);
 }
 
+// As in a container, where the user database lacks the user of the machine.
+TEST(Identity, SudosCallerMayBeInNoUserDatabase) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root is under sudo";
+  setenv("SUDO_UID", "4294967290", 1);
+  setenv("SUDO_GID", "4294967289", 1);
+  const Identity identity = calling_user();
+  unsetenv("SUDO_UID");
+  unsetenv("SUDO_GID");
+  EXPECT_EQ(identity.uid, 4294967290);
+  EXPECT_EQ(identity.gid, 4294967289);
+  EXPECT_EQ(identity.groups, std::vector<gid_t>{4294967289});
+  EXPECT_EQ(identity.name + identity.home, "");
+  EXPECT_TRUE(identity.change);
+}
+
 // A wrong variable must not make anybody root.
 TEST(Identity, SudoMustSetBothIds) {
   if (geteuid() != 0)

@@ -2,6 +2,7 @@
 // Where probes of user events are found: notes, arguments, libraries; and files that lie.
 #include "emulator/base/error.h"
 #include "emulator/base/regular_file.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
@@ -23,6 +24,7 @@
 #include <iterator>
 #include <map>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -275,6 +277,20 @@ TEST(FindProbes, LooksForAProgramAsAShellDoes) {
   EXPECT_TRUE(find_probes({.program = "app"}).files.empty());
   setenv("PATH", path.c_str(), 1);
   fs::current_path(before);
+}
+
+// Another program of that name, later in PATH, is not the one that will run.
+TEST(FindProbes, AProgramThatMayBeThereIsNotLookedForElsewhere) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/one:/two", 1);
+  const rlimit none = {0, before.rlim_max};
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string error = test::error_from([] { path_of_program("app"); });
+  setrlimit(RLIMIT_NOFILE, &before);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(error, "cannot read /one/app: Too many open files");
 }
 
 // Each costs time at the start and at the end: of those that are found, only some are watched.

@@ -49,6 +49,15 @@ TEST_F(SharedOptions, AreSpeltAsTheTableSaysInEverySubcommand) {
           }
 }
 
+TEST(IsAmong, AWordIsOneOfTheListOrNot) {
+  const auto is_fruit = is_among({"apple", "pear"});
+  EXPECT_TRUE(is_fruit("apple"));
+  EXPECT_TRUE(is_fruit("pear"));
+  EXPECT_FALSE(is_fruit("pea"));
+  EXPECT_FALSE(is_fruit(""));
+  EXPECT_FALSE(is_among({})("apple"));
+}
+
 TEST_F(SharedOptions, HaveOneShortNameEverywhere) {
   std::map<std::string, std::set<std::string>> known;
   for (CLI::App *one : commands())

@@ -220,6 +220,27 @@ TEST(Summary, ABlackoutWithinABlackoutIsOne) {
   EXPECT_EQ(summed.summary.lost, 11u);
 }
 
+// An event need not be of a CPU.
+TEST(Summary, LossesOfNoCpuCountForTheWhole) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(0).start().at(100).stop();
+  trace.write();
+  test::CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  Summarizer summarizer(source->catalog(), {});
+  const System system(source->catalog(), {});
+  for (const uint32_t lost : {5, 6}) {
+    Event event;
+    event.kind = FTrace_EVT_blackout_end;
+    event.par2 = lost;
+    summarizer.on_event(event, system);
+  }
+  const Summary summary = summarizer.finish();
+  EXPECT_EQ(summary.lost, 11u);
+  EXPECT_EQ(summary.cpus[0].lost, 0u);
+}
+
 TEST(Summary, CutCountsOnlyWhatHappenedInIt) {
   TempDir dir;
   TraceBuilder trace(dir.path());

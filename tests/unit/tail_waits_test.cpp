@@ -58,5 +58,47 @@ TEST(TailWaitsOfLengths, ItIsAHundredthUnlessThatWouldBeMoreThanATenth) {
   EXPECT_EQ(tail_of({{89, 100}, {11, 1000}}).count, 0u) << "too many are alike";
 }
 
+// Only waits of the tail have a say.
+TEST(TailWaitsOfLengths, HoldersHaveTheirSumsMostFirstAndUnknownOnesLast) {
+  const auto hog = Culprit(Culprit::Kind::untraced, 77),
+             cron = Culprit(Culprit::Kind::untraced, 88);
+  NoTaker taker;
+  Catalog catalog;
+  catalog.hosts.resize(2);
+  catalog.cpus.resize(1);
+  catalog.cpus[0].host = 1;
+  const std::vector<uint8_t> shown;
+  CpuHolders holders(catalog, 0, shown, taker);
+  uint32_t unseen = 0, of_hog = 0, of_cron = 0;
+  holders.hold(0, hog, 1);
+  holders.hold(0, cron, 2);
+  for (uint32_t number = 0; number < 4; number++) {
+    const Culprit culprit = holders.holder(number);
+    (culprit == hog ? of_hog : culprit == cron ? of_cron : unseen) = number;
+  }
+  const auto wait_of = [](const std::vector<HolderSum> &parts) {
+    HolderSums sums;
+    for (const HolderSum &part : parts)
+      sums.of({part.holder}).ns += part.ns;
+    OpenWait wait;
+    wait.add(0, sums);
+    return wait;
+  };
+  TailWaits waits;
+  for (int n = 0; n < 198; n++)
+    waits.add(100, wait_of({{of_hog, 100}}));
+  waits.add(1000, wait_of({{unseen, 600}, {of_hog, 300}, {of_cron, 100}}));
+  waits.add(1000, wait_of({{of_cron, 501}, {of_hog, 200}, {unseen, 299}}));
+  const TailSums tail = waits.take(holders);
+  ASSERT_EQ(tail.holders.size(), 3u);
+  EXPECT_EQ(tail.holders[0].culprit, cron);
+  EXPECT_EQ(tail.holders[0].ns, 601u);
+  EXPECT_EQ(tail.holders[0].host, 1u);
+  EXPECT_EQ(tail.holders[1].culprit, hog);
+  EXPECT_EQ(tail.holders[1].ns, 500u);
+  EXPECT_FALSE(tail.holders[2].culprit.is_known());
+  EXPECT_EQ(tail.holders[2].ns, 899u);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -311,11 +311,9 @@ uint32_t Controller::hit(uint32_t pid, uint32_t tid, uint64_t alarms,
   for (const auto &[thread, process] : threads) {
     const control_hit result = programs_.hit(process, thread, alarms);
     fired += result.fired != 0;
-    // The tracer may have made another alarm of the thread count at the same time.
-    if (const uint64_t took = result.counted & alarms; counted && took)
-      for (uint32_t a = 0; a < plan_.alarm_table.size(); a++)
-        if (took >> a & 1)
-          (*counted)[a] = std::max((*counted)[a], programs_.hits_of(process, thread, a));
+    for (uint32_t a = 0; counted && a < plan_.alarm_table.size(); a++)
+      if (result.counted >> a & 1)
+        (*counted)[a] = std::max((*counted)[a], programs_.hits_of(process, thread, a));
     if (result.fired && result.result & CONTROL_STEPPING && single_step_)
       single_step_->look(process, thread);
   }
