@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <functional>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -46,6 +47,21 @@ protected:
   /// event was logged before so many.
   bool interrupt(int slots, int mode, unsigned instructions, unsigned before = 0,
                  void (*handler)(int) = log_in_handler);
+
+  /// Interrupts an event that follows another one at each kStride-th instruction, by a handler that
+  /// forks. What must be seen may last only a few instructions: unless it was, the instructions
+  /// between are tried, too. Returns how many instructions the event has.
+  size_t fork_at_all(int slots, int mode, const std::function<void()> &check,
+                     const std::function<bool()> &seen) {
+    size_t n = 0;
+    for (size_t first = 0; first < kStride && !seen() && !HasFailure(); first++)
+      for (n = first; interrupt(slots, mode, unsigned(n), 1, fork_and_save) && !HasFailure();
+           n += kStride) {
+        SCOPED_TRACE(n);
+        check();
+      }
+    return n;
+  }
 
   /// Saves the chunk, with the clock's record before, into shared_.
   void save(int chunk);
@@ -183,41 +199,38 @@ TEST_F(FtraceInterrupted, AStopChunkStopsOnce) {
 
 TEST_F(FtraceInterrupted, AForkedChildsClockStartsAtItsFirstEvent) {
   // The slot that the child's copy of the event never fills is in a cyclic chunk still empty.
-  size_t n = 0, empty = 0;
-  for (; interrupt(3, FTRACE_CHUNK_FLAG_CYC, unsigned(n), 1, fork_and_save) && !HasFailure();
-       n += kStride) {
-    SCOPED_TRACE(n);
+  size_t empty = 0;
+  const auto check = [&] {
     const auto saved = shared_->saved();
     ASSERT_GE(saved.size(), 2u);
     EXPECT_EQ(said(saved[0]), (Said{FTrace_EVT_cycles_per_msec, 0, 1000000}));
     EXPECT_EQ(said(saved[1]), user(0));
     EXPECT_EQ(ftrace_record_tsc(&saved[0]), ftrace_record_tsc(&saved[1]));
     empty += saved.size() > 2 && saved[2].code == FTrace_EVT_empty;
-  }
-  EXPECT_GT(n, 50u);
+  };
+  EXPECT_GT(fork_at_all(3, FTRACE_CHUNK_FLAG_CYC, check, [&] { return empty > 0; }), 50u);
   EXPECT_GT(empty, 0u);
 }
 
 TEST_F(FtraceInterrupted, AForkedChildsFullStopChunkHasStopped) {
   const Said cut{FTrace_EVT_blackout_end, 0, 1}, stop{FTrace_EVT_trace_stop, 0, 0};
-  size_t n = 0, cuts = 0, full = 0;
-  for (; interrupt(2, FTRACE_CHUNK_FLAG_STOP, unsigned(n), 1, fork_and_save) && !HasFailure();
-       n += kStride) {
-    SCOPED_TRACE(n);
+  size_t cuts = 0, full = 0;
+  const auto check = [&] {
     std::vector<Said> saved = said(shared_->saved());
     ASSERT_GE(saved.size(), 2u);
     saved.erase(saved.begin()); // the clock
     std::erase(saved, Said{});  // a slot of the emergency area that is not filled
     if (shared_->status.events < 2) {
       EXPECT_EQ(saved, std::vector{user(0)});
-      continue;
+      return;
     }
     full++;
     ASSERT_EQ(saved.size(), 3u);
     cuts += saved[1] == cut;
     EXPECT_TRUE(saved[1] == cut || saved[1] == user(1));
     EXPECT_EQ(saved[2], stop);
-  }
+  };
+  fork_at_all(2, FTRACE_CHUNK_FLAG_STOP, check, [&] { return cuts > 0 && full > cuts; });
   EXPECT_GT(cuts, 0u);
   EXPECT_GT(full, cuts);
 }
