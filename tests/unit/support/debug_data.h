@@ -109,7 +109,7 @@ public:
                 abbreviation(block, 0x0b, false) + abbreviation(inlined, 0x1d, true) +
                 empty(name_space, 0x39) + empty(module, 0x1e) + empty(structure, 0x13) +
                 empty(class_type, 0x02) + empty(union_type, 0x17) + empty(enumeration, 0x04) +
-                empty(subroutine_type, 0x15)};
+                empty(subroutine_type, 0x15) + '\0'};
   }
 
 private:
@@ -119,9 +119,7 @@ private:
            std::string("\x11\x01\x12\x07\0\0", 6);
   }
   /// A scope with children and without attributes.
-  static std::string empty(Scope number, char tag) {
-    return std::string({number, tag, 1, 0, 0, 0});
-  }
+  static std::string empty(Scope number, char tag) { return std::string({number, tag, 1, 0, 0}); }
 
   std::string info_;
   size_t depth_ = 0;
