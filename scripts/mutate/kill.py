@@ -142,7 +142,7 @@ class Tests:
         else:
             status, log = run(Place(self.tree), [UNIT, '--gtest_color=no'], 600)
             failed = set(re.findall(r'^\[  FAILED  \] ([^ ,]+\.[^ ,]+)', log, re.M))
-            if failed and ' FAILED TEST' in log: # it ran to its end
+            if failed and ' FAILED TEST' in log:  # it ran to its end
                 status, again = run(Place(self.tree), googletest(UNIT, ':'.join(failed)), 600)
                 log = again + log
             if status == 0:
