@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The state machine of --control in the kernel against a plain model of it: random chains, random
 // hits of threads that exist in the maps only.
-#include "emulator/base/error.h"
 #include "tests/unit/support/cases.h"
+#include "tests/unit/support/control_machine.h"
 #include "tests/unit/support/control_model.h"
-#include "user/control/programs.h"
-#include "user/ring/ring_buffer.h"
 
-#include <bpf/bpf.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <random>
 #include <thread>
 
 namespace ovnitrace::control {
 namespace {
 
-constexpr uint32_t kPid = 3'000'000; // above pid_max of any machine, below that of the kernel
-
+using test::kMachinePid;
+using Machine = test::ControlMachine;
 using Random = std::mt19937;
 
 uint32_t pick(Random &random, uint32_t below) {
@@ -60,78 +57,7 @@ std::string random_chain(Random &random, size_t number, size_t chains) {
   return text;
 }
 
-/// One process with threads in the maps of the BPF object.
-class Machine {
-public:
-  explicit Machine(const Plan &plan) : programs_(plan, {}, {}), plan_(plan) {
-    for (size_t c = 0; c < plan.chain_table.size(); c++)
-      process_.broadcast[c] =
-          plan.chain_table[c].waits ? uint64_t(CONTROL_WAITING) << CONTROL_POSITION_SHIFT : 0;
-    update(programs_.processes_map(), kPid, process_);
-  }
-
-  /// As begin_thread() of the BPF programs.
-  void add_thread() {
-    control_thread thread = {};
-    thread.pid = kPid;
-    thread.number = threads_;
-    EXPECT_EQ(bpf_map_lookup_elem(programs_.processes_map(), &kPid, &process_), 0);
-    for (size_t c = 0; c < plan_.chain_table.size(); c++) {
-      const uint64_t word = process_.broadcast[c];
-      thread.places[c].epoch = word >> CONTROL_EPOCH_SHIFT & CONTROL_EPOCH_MASK;
-      thread.places[c].position = word >> CONTROL_POSITION_SHIFT & 0xff;
-      thread.places[c].round = uint32_t(word);
-    }
-    update(programs_.threads_map(), kPid + threads_++, thread);
-  }
-
-  uint64_t hit(size_t thread, uint64_t mask) const { return take_hit(thread, mask).fired; }
-  control_hit take_hit(size_t thread, uint64_t mask) const {
-    return programs_.hit(kPid, kPid + uint32_t(thread), mask);
-  }
-  uint64_t hits_of(size_t thread, uint32_t alarm) const {
-    return programs_.hits_of(kPid, kPid + uint32_t(thread), alarm);
-  }
-  /// Threads of a process; 0: of all.
-  std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid) const {
-    auto found = programs_.threads(pid);
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-  /// Alarms that the loader was asked to make hit since the last call.
-  std::vector<uint32_t> armed() {
-    std::vector<uint32_t> alarms;
-    messages_.drain(messages_.produced(), [&](const void *data, size_t) {
-      const auto &message = *static_cast<const control_message *>(data);
-      if (message.kind == CONTROL_ARMED)
-        alarms.push_back(message.alarm);
-    });
-    return alarms;
-  }
-
-private:
-  template <class Value> static void update(int map, uint32_t key, const Value &value) {
-    ASSERT_EQ(bpf_map_update_elem(map, &key, &value, BPF_ANY), 0);
-  }
-  Programs programs_;
-  RingBuffer messages_{programs_.messages_fd(), Programs::kMessageBytes};
-  const Plan &plan_;
-  control_process process_ = {};
-  uint32_t threads_ = 0;
-};
-
-class ControlMachine : public testing::Test {
-protected:
-  void SetUp() override {
-    try {
-      Programs(make_plan({"start:int3"}), {}, {});
-    } catch (const ovnitrace::Error &error) {
-      if (geteuid() == 0)
-        FAIL() << error.what();
-      GTEST_SKIP() << "needs BPF: " << error.what();
-    }
-  }
-};
+using ControlMachine = test::ControlMachineTest;
 
 /// Without a uniform that starts as soon as the process is there: the test does not run that code.
 bool starts_by_itself(const Plan &plan) {
@@ -229,9 +155,10 @@ TEST_F(ControlMachine, EachChainCountsTheHitsOfItsOwnAlarm) {
     machine.hit(1, 8);
   EXPECT_EQ(machine.hits_of(0, 3), 7u) << "of all threads";
   using Threads = std::vector<std::pair<uint32_t, uint32_t>>;
-  EXPECT_EQ(machine.threads(0), (Threads{{kPid, kPid}, {kPid + 1, kPid}}));
-  EXPECT_EQ(machine.threads(kPid), machine.threads(0));
-  EXPECT_EQ(machine.threads(kPid + 1), Threads());
+  EXPECT_EQ(machine.threads(0),
+            (Threads{{kMachinePid, kMachinePid}, {kMachinePid + 1, kMachinePid}}));
+  EXPECT_EQ(machine.threads(kMachinePid), machine.threads(0));
+  EXPECT_EQ(machine.threads(kMachinePid + 1), Threads());
 }
 
 TEST_F(ControlMachine, AllChainsAndAlarmsThatThereCanBe) {

@@ -14,7 +14,12 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <sys/syscall.h>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace::control {
@@ -44,7 +49,11 @@ protected:
       Capture capture(
           CaptureParameters{.targets = targets, .regions = true, .region_by_thread = by_thread});
       capture.attach();
-      Controller controller(make_plan(chains), capture, by_thread, false);
+      Plan plan = make_plan(chains);
+      for (control_alarm &alarm : plan.alarm_table)
+        if (alarm.type == CONTROL_TIMEOUT && alarm.value == 1'000'000'000)
+          alarm.value = 0; // it is over at once
+      Controller controller(std::move(plan), capture, by_thread, false);
       use(controller, capture);
       controller.detach();
     } catch (const ovnitrace::Error &error) {
@@ -57,9 +66,41 @@ protected:
     return lines;
   }
 
+  /// Makes a program of this code.
+  std::string make(const std::string &name, const std::string &code, const std::string &options) {
+    std::ofstream(dir_ / name + options.substr(0, 2)) << code;
+    const std::string build = "gcc -o " + (dir_ / name) + " " + (dir_ / name + options);
+    EXPECT_EQ(std::system(build.c_str()), 0) << build;
+    return dir_ / name;
+  }
+
   const test::TempDir dir_;
   std::string thrown_;
 };
+
+/// A program with a second thread. It answers each byte with one.
+constexpr const char *kTwoThreads = R"(
+#include <pthread.h>
+#include <unistd.h>
+static void *wait(void *arg) { for (;;) pause(); return arg; }
+int main(void) {
+  pthread_t thread;
+  char byte;
+  pthread_create(&thread, 0, wait, 0);
+  while (read(0, &byte, 1) == 1 && write(1, &byte, 1) == 1) {
+  }
+  return 0;
+})";
+
+/// The number of the thread that is not the main thread.
+uint32_t second_thread(uint32_t pid) {
+  uint32_t found = 0;
+  for (const auto &entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task"))
+    if (entry.path().filename() != std::to_string(pid))
+      found = uint32_t(std::stoul(entry.path().filename()));
+  return found;
+}
 
 std::string missing(const std::string &alarm, const std::string &why) {
   return "ovnitrace: --control: no loaded file contains what " + alarm +
@@ -148,6 +189,144 @@ TEST_F(ControllerText, ABroadcastFinishesInTheProcess) {
   EXPECT_EQ(outside, process + "no region\n");
   EXPECT_EQ(lines, Lines{"ovnitrace: --control: chain all has finished in process " +
                          std::to_string(one.pid())});
+}
+
+TEST_F(ControllerText, ATimeoutHitsInTheThreadThatItIsArmedFor) {
+  const test::WaitingProgram one(make("two", kTwoThreads, ".c -pthread"));
+  const uint32_t second = second_thread(one.pid());
+  ASSERT_NE(second, 0u);
+  std::string status;
+  const Lines lines = said({"threadid:timeout:3600,name:late", "threadid:timeout:1:tid1,name:own",
+                            "precond:interactive:bcast,threadid:timeout:1:tid1,name:all"},
+                           {one.pid()}, false, [&](Controller &controller, Capture &capture) {
+                             controller.attach("", Identity(), {one.pid()});
+                             capture.snapshot();
+                             controller.start({one.pid()});
+                             controller.begin_living();
+                             status = controller.ask("status"); // timeouts are over
+                             controller.ask("status");          // ends are said
+                             EXPECT_EQ(controller.ask("start"), "ok\n");
+                             controller.ask("status");
+                           });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_EQ(status, "ok\nprocess " + std::to_string(one.pid()) + ": in no region\n")
+      << "one line for both threads";
+  const std::string start = "ovnitrace: --control: chain ",
+                    end = " has finished in thread " + std::to_string(second) +
+                          "; `,repeat` at its end makes it start again";
+  EXPECT_EQ(lines, (Lines{start + "own" + end, start + "all" + end}));
+}
+
+#if defined(__x86_64__)
+
+/// A program that calls `called` for each byte, and answers with one.
+std::string calling(const std::string &called) {
+  return ".text\n.globl _start\n_start: xor %eax, %eax\n xor %edi, %edi\n"
+         " lea byte(%rip), %rsi\n mov $1, %edx\n syscall\n call " +
+         called +
+         "\n mov $100, %ecx\nagain: dec %ecx\n jnz again\n mov $1, %eax\n mov $1, %edi\n"
+         " lea byte(%rip), %rsi\n mov $1, %edx\n syscall\n jmp _start\n.type " +
+         called + ", @function\n" + called + ": nop\n ret\n.size " + called +
+         ", 2\n.data\nbyte: .quad 0\n.section .note.GNU-stack,\"\",@progbits\n";
+}
+
+TEST_F(ControllerText, AProcessWithoutALoaderMayExecuteAnotherProgram) {
+  const test::WaitingProgram one(make("one", calling("work"), ".s -static -nostdlib"));
+  const Lines lines = said(
+      {"start:enter_func:nothing_like_it"}, {one.pid()}, false,
+      [&](Controller &controller, Capture &) { controller.attach("", Identity(), {one.pid()}); });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_EQ(lines,
+            (Lines{missing("start:enter_func:nothing_like_it",
+                           "the alarm is armed when a file that contains it is loaded"),
+                   missing("start:enter_func:nothing_like_it", "the alarm was never armed")}));
+}
+
+TEST_F(ControllerText, TheProgramEndsOnlyAfterAllChainsHaveFinishedInOneProcess) {
+  const test::WaitingProgram one(make("one", calling("work"), ".s -static -nostdlib")),
+      other(make("other", calling("play"), ".s -static -nostdlib"));
+  bool ended = true;
+  const Lines lines = said(
+      {"threadid:enter_func:work,name:a", "threadid:enter_func:play,name:b"},
+      {one.pid(), other.pid()}, false, [&](Controller &controller, Capture &capture) {
+        controller.attach("", Identity(), {}); // not before they have chains
+        capture.snapshot();
+        controller.end_program_after_chains(UniqueFd(int(syscall(SYS_pidfd_open, one.pid(), 0))));
+        controller.start({one.pid(), other.pid()});
+        controller.begin_living();
+        EXPECT_TRUE(one.turn());
+        controller.ask("status");
+        EXPECT_TRUE(other.turn());
+        controller.ask("status");
+        ended = controller.ended_program();
+      });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_FALSE(ended);
+  const std::string later = "the alarm is armed when a file that contains it is loaded",
+                    start = "ovnitrace: --control: chain ", end = " has finished in thread ";
+  EXPECT_EQ(lines, (Lines{missing("threadid:enter_func:work", later),
+                          missing("threadid:enter_func:play", later),
+                          start + "a" + end + std::to_string(one.pid()),
+                          start + "b" + end + std::to_string(other.pid())}));
+}
+
+TEST_F(ControllerText, InstructionsAreCountedFromACommandOn) {
+  const test::WaitingProgram one(make("one", calling("work"), ".s -static -nostdlib"));
+  const Lines lines = said({"precond:interactive,threadid:icount:100,name:counted"}, {one.pid()},
+                           false, [&](Controller &controller, Capture &capture) {
+                             controller.attach("", Identity(), {one.pid()});
+                             capture.snapshot();
+                             controller.start({one.pid()});
+                             controller.begin_living();
+                             EXPECT_TRUE(one.turn());
+                             EXPECT_EQ(controller.ask("start"), "ok\n");
+                             EXPECT_TRUE(one.turn());
+                             EXPECT_TRUE(one.turn());
+                             controller.ask("status");
+                           });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_EQ(lines,
+            Lines{"ovnitrace: --control: chain counted has finished in thread " +
+                  std::to_string(one.pid()) + "; `,repeat` at its end makes it start again"});
+}
+
+#endif
+
+TEST(ControllerPatience, EndsWithTheNextTimeoutOrTheNextLookAtTheProcesses) {
+  constexpr uint64_t kNow = 5'000'000'000;
+  EXPECT_EQ(patience({}, kNow, false), 1000);
+  EXPECT_EQ(patience({}, kNow, true), 50);
+  const std::tuple<uint64_t, int, int> cases[] = {
+      {0, 0, 0},
+      {kNow - 1, 0, 0},
+      {kNow, 0, 0},
+      {kNow + 1, 1, 1},
+      {kNow + 999'999, 1, 1},
+      {kNow + 1'000'000, 2, 2},
+      {kNow + 48'999'999, 49, 49},
+      {kNow + 49'000'000, 50, 50},
+      {kNow + 50'000'000, 51, 50},
+      {kNow + 998'999'999, 999, 50},
+      {kNow + 1'000'000'000, 1000, 50},
+      {UINT64_MAX, 1000, 50},
+  };
+  for (const auto &[due, alone, with_parents] : cases) {
+    EXPECT_EQ(patience(due, kNow, false), alone) << due;
+    EXPECT_EQ(patience(due, kNow, true), with_parents) << due;
+  }
+}
+
+TEST(ControllerLosses, HaveALineEach) {
+  EXPECT_EQ(loss_lines({}), Lines());
+  const Lines all = loss_lines({.full = 1, .unheld = 2, .messages = 3, .skipped = 4});
+  EXPECT_EQ(all, (Lines{"hits of alarms that the kernel skipped: 4",
+                        "threads that had no chains, because there were too many at a time: 1",
+                        "processes with new code that could not be stopped until their probes "
+                        "were set, so alarms may have been missed: 2",
+                        "3 messages were lost: timeouts were missed"}));
+  EXPECT_EQ(loss_lines({.full = 1, .unheld = 0, .messages = 0, .skipped = 0}), Lines{all[1]});
+  EXPECT_EQ(loss_lines({.full = 0, .unheld = 0, .messages = 1, .skipped = 0}),
+            Lines{"1 messages were lost: timeouts were missed"});
 }
 
 } // namespace

@@ -51,6 +51,29 @@ void raise_kept_capabilities() {
 
 } // namespace
 
+int patience(std::optional<uint64_t> due, uint64_t now, bool parents_may_stop) {
+  const int look = parents_may_stop ? HeldProcesses::kParentsLook : 1000; // ms
+  if (!due)
+    return look;
+  return *due <= now ? 0 : int(std::min<uint64_t>((*due - now) / kMillisecond + 1, look));
+}
+
+std::vector<std::string> loss_lines(const ProgramLosses &losses) {
+  std::vector<std::string> lines;
+  if (losses.skipped)
+    lines.push_back(fmt::format("hits of alarms that the kernel skipped: {}", losses.skipped));
+  if (losses.full)
+    lines.push_back(fmt::format(
+        "threads that had no chains, because there were too many at a time: {}", losses.full));
+  if (losses.unheld)
+    lines.push_back(fmt::format("processes with new code that could not be stopped until their "
+                                "probes were set, so alarms may have been missed: {}",
+                                losses.unheld));
+  if (losses.messages)
+    lines.push_back(fmt::format("{} messages were lost: timeouts were missed", losses.messages));
+  return lines;
+}
+
 Controller::Controller(Plan plan, const Capture &capture, bool region_by_thread,
                        bool starts_program)
     : plan_(std::move(plan)), capture_(capture), region_by_thread_(region_by_thread),
@@ -133,7 +156,7 @@ std::string Controller::ask(const std::string &command) {
   answer_.reset();
   eventfd_write(wake_.get(), 1);
   answered_.wait(lock, [this] { return answer_ || ended_; });
-  return answer_ ? *answer_ : "error\nthe capture has ended\n";
+  return answer_ ? *answer_ : kEndedAnswer;
 }
 
 /// Answers the command of a thread, which waits meanwhile, so no other thread asks.
@@ -159,32 +182,13 @@ void Controller::answer_asked() {
 void Controller::detach() {
   end_thread();
   single_step_.reset();
-  if (const uint64_t skipped = programs_.skipped_runs())
-    print("--control: hits of alarms that the kernel skipped: {}", skipped);
   std::thread detaching([this] { programs_.detach(); }); // takes seconds, with many probes
   while (held_.continue_parents())
     std::this_thread::sleep_for(std::chrono::milliseconds(HeldProcesses::kParentsLook));
   detaching.join();
   arming_.report_missing("the alarm was never armed");
-  const ProgramLosses losses = programs_.losses();
-  if (losses.full)
-    print("--control: threads that had no chains, because there were too many at a time: {}",
-          losses.full);
-  if (losses.unheld)
-    print(
-        "--control: processes with new code that could not be stopped until their probes were set, "
-        "so alarms may have been missed: {}",
-        losses.unheld);
-  if (losses.messages)
-    print("--control: {} messages were lost: timeouts were missed", losses.messages);
-}
-
-int Controller::patience(bool parents_may_stop) const {
-  const int look = parents_may_stop ? HeldProcesses::kParentsLook : 1000; // ms
-  if (timers_.empty())
-    return look;
-  const uint64_t now = monotonic_ns(), due = timers_.top().time;
-  return due <= now ? 0 : int(std::min<uint64_t>((due - now) / kMillisecond + 1, look));
+  for (const std::string &line : loss_lines(programs_.losses()))
+    print("--control: {}", line);
 }
 
 void Controller::run() {
@@ -194,7 +198,9 @@ void Controller::run() {
     std::vector<pollfd> files = {{wake_.get(), POLLIN, 0},
                                  {programs_.messages_fd(), POLLIN, 0},
                                  {single_step_ ? single_step_->file() : -1, POLLIN, 0}};
-    poll(files.data(), files.size(), patience(held_.continue_parents()));
+    const bool parents_may_stop = held_.continue_parents();
+    const auto due = timers_.empty() ? std::nullopt : std::optional(timers_.top().time);
+    poll(files.data(), files.size(), patience(due, monotonic_ns(), parents_may_stop));
     eventfd_t ignored;
     eventfd_read(wake_.get(), &ignored);
     raise_kept_capabilities();

@@ -27,6 +27,16 @@
 
 namespace ovnitrace::control {
 
+/// The answer to each command after the end of the capture.
+inline constexpr const char *kEndedAnswer = "error\nthe capture has ended\n";
+
+/// Returns how long the controller's thread waits, in ms: up to its next look at the processes, or
+/// to the next timeout. `due`: when that is, ns; nothing: there is none.
+int patience(std::optional<uint64_t> due, uint64_t now, bool parents_may_stop);
+
+/// Says what the kernel side could not do, a line each.
+std::vector<std::string> loss_lines(const ProgramLosses &losses);
+
 /// What the BPF programs cannot do: find and probe code that is loaded later, wait for a time,
 /// listen to the user. A thread of its own, which keeps the right to set probes when the process
 /// gives its rights up.
@@ -76,7 +86,6 @@ private:
   std::string answer(const std::string &command);
   std::string status() const;
   void answer_asked();
-  int patience(bool parents_may_stop) const;
 
   const Plan plan_;
   const Capture &capture_;

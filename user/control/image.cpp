@@ -28,7 +28,6 @@ public:
   Reader(Image &image, Elf *elf) : image_(image), elf_(elf) {}
   void read_segments();
   void read_sections(bool code);
-  std::string build_id() const { return build_id_; }
 
 private:
   Elf_Data *data_of(Elf_Scn *section, const GElf_Shdr &header);
@@ -40,7 +39,6 @@ private:
   Image &image_;
   Elf *const elf_;
   uint64_t bytes_left_ = kMostBytes, names_left_ = kMostNameBytes;
-  std::string build_id_; ///< hexadecimal
 };
 
 void Reader::read_segments() {
@@ -128,9 +126,9 @@ void Reader::read_notes(Elf_Scn *section, const GElf_Shdr &header) {
     if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz > 64 ||
         std::string_view(bytes + name, note.n_namesz) != std::string_view("GNU\0", 4))
       continue;
-    build_id_.clear();
+    image_.build_id.clear();
     for (size_t n = 0; n < note.n_descsz; n++)
-      build_id_ += fmt::format("{:02x}", uint8_t(bytes[body + n]));
+      image_.build_id += fmt::format("{:02x}", uint8_t(bytes[body + n]));
   }
 }
 
@@ -150,8 +148,8 @@ void Reader::read_sections(bool code) {
   }
 }
 
-void read_debug_file(Image &image, const std::string &build_id) {
-  const std::string path = debug_file_of(build_id);
+void read_debug_file(Image &image) {
+  const std::string path = debug_file_of(image.build_id);
   const UniqueFd fd = path.empty() ? UniqueFd() : open_regular(path);
   if (!fd)
     return;
@@ -190,7 +188,7 @@ std::optional<Image> read_image(const std::string &path, int fd) {
   Reader reader(image, elf.get());
   reader.read_segments();
   reader.read_sections(true);
-  read_debug_file(image, reader.build_id());
+  read_debug_file(image);
   for (const Function &function : image.functions)
     if (function.size && function.address + function.size > function.address)
       image.bodies.push_back({function.address, function.address + function.size});

@@ -28,6 +28,7 @@ struct Code {
 
 struct Image {
   std::string path;                ///< for messages, and what IMAGE+OFFSET is compared with
+  std::string build_id;            ///< hexadecimal; empty: not known
   uint64_t device = 0, inode = 0;  ///< of the file, which may have other paths
   bool fixed = false;              ///< it is always loaded where it was linked for (ET_EXEC)
   bool has_interpreter = false;    ///< a dynamic loader loads it, and may load libraries later

@@ -151,13 +151,12 @@ int Programs::add_probes(ProbeKind kind, uint32_t pid, const std::string &path,
                          std::span<const UprobeAt> places, bool own) {
   const uint8_t probed = own ? 2 : 1;
   if (kind != ProbeKind::library)
-    bpf_map_update_elem(bpf_map__fd(skeleton_->maps.control_probed), &pid, &probed,
-                        own ? BPF_ANY : BPF_NOEXIST);
+    bpf_map_update_elem(probed_map(), &pid, &probed, own ? BPF_ANY : BPF_NOEXIST);
   return links(kind).attach(path, places, pid);
 }
 
 void Programs::drop_probes(uint32_t pid, bool now) {
-  bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.control_probed), &pid);
+  bpf_map_delete_elem(probed_map(), &pid);
   for (UprobeLinks *links : {&alarm_, &leave_, &pcontrol_, &library_})
     if (UprobeHold hold = links->take(pid); !now && dropper_)
       dropper_->drop(std::move(hold));
@@ -237,6 +236,10 @@ int Programs::threads_map() const {
   return bpf_map__fd(skeleton_->maps.control_threads);
 }
 
+int Programs::probed_map() const {
+  return bpf_map__fd(skeleton_->maps.control_probed);
+}
+
 int Programs::held_map() const {
   return bpf_map__fd(skeleton_->maps.control_held);
 }
@@ -256,11 +259,7 @@ std::vector<std::pair<uint32_t, uint32_t>> Programs::threads(uint32_t pid) const
 
 ProgramLosses Programs::losses() const {
   const volatile auto &now = *skeleton_->bss;
-  return {now.control_full, now.control_unheld, now.messages_lost};
-}
-
-uint64_t Programs::skipped_runs() const {
-  return skipped_runs_of(skeleton_->obj);
+  return {now.control_full, now.control_unheld, now.messages_lost, skipped_runs_of(skeleton_->obj)};
 }
 
 } // namespace ovnitrace::control

@@ -30,6 +30,7 @@ struct ProgramLosses {
   uint64_t full;     ///< threads and processes that have no chains, as there were too many
   uint64_t unheld;   ///< processes that went on without probes in their new code
   uint64_t messages; ///< that found no room
+  uint64_t skipped;  ///< runs of programs that the kernel skipped
 };
 
 /// Loads the programs; the destructor detaches and frees everything.
@@ -69,9 +70,9 @@ public:
   int processes_map() const; ///< control_process by tgid
   int threads_map() const;   ///< control_thread by tid
   std::vector<std::pair<uint32_t, uint32_t>> threads(uint32_t pid) const override;
-  int held_map() const; ///< processes that are stopped, by tgid
+  int held_map() const;   ///< processes that are stopped, by tgid
+  int probed_map() const; ///< by tgid: 1: probes are only in libraries, 2: also in the program
   ProgramLosses losses() const;
-  uint64_t skipped_runs() const;
 
 private:
   class Dropper;

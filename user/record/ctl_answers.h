@@ -10,7 +10,7 @@
 
 namespace ovnitrace {
 
-inline constexpr const char *kCtlDone = "ok\n", *kCtlEnded = "error\nthe capture has ended\n",
+inline constexpr const char *kCtlDone = "ok\n",
                             *kCtlNothingToSave = "error\nonly a flight recorder (--buffer "
                                                  "last:SIZE) can be saved\n",
                             *kCtlNothingToStart =

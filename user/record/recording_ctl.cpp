@@ -68,7 +68,7 @@ std::string Recording::answer(const std::string &line) {
   }
   const std::lock_guard lock(ending_);
   if (ended_)
-    return kCtlEnded;
+    return control::kEndedAnswer;
   if (command == "status")
     return answer_status(status(), argument, regions);
   if (command == "pause" || command == "resume")
