@@ -187,8 +187,9 @@ TEST_F(ControlArming, AScriptCanLoadMore) {
 }
 
 TEST_F(ControlArming, SaysWhatIsMissingAndWhatIsSimilar) {
-  const Plan plan = make_plan({"start:int3,start:address:tel,stop:address:fixed+1000",
-                               "stop:enter_func:sekond", "stop:exit_func:quite_another:count2"});
+  const Plan plan =
+      make_plan({"start:int3,start:address:tel,stop:address:fixed+1000", "stop:enter_func:sekond",
+                 "stop:exit_func:quite_another:count2", "stop:pcontrol:tel"});
   Arming of = arming(plan);
   of.look_at_program(path("fixed"), Identity());
   of.report_missing("it waits");
@@ -200,7 +201,9 @@ TEST_F(ControlArming, SaysWhatIsMissingAndWhatIsSimilar) {
       (Lines{start + "start:address:tel looks for (" + advice + "; similar names: tell); it waits",
              start + "stop:enter_func:sekond looks for (" + advice +
                  "; similar names: second); it waits",
-             start + "stop:exit_func:quite_another:count2 looks for (" + advice + "); it waits"}));
+             start + "stop:exit_func:quite_another:count2 looks for (" + advice + "); it waits",
+             start + "stop:pcontrol:tel looks for (" + advice + "); it waits"}))
+      << "a string is no name";
 }
 
 TEST_F(ControlArming, ARefusedPlaceHasItsReasonAndACaret) {

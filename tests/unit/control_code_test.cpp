@@ -125,6 +125,17 @@ TEST(ControlBodies, AFunctionOfManyPartsIsFoundBehindThem) {
 
 #if defined(__x86_64__)
 
+// Functions do not overlap, but for the names of their parts.
+TEST(ControlBodies, TheFunctionThatHasAnAddressIsAmongThe65Before) {
+  Image image;
+  image.code = {code_at(0x1000, "b8 90 90 90 90 90 90 90")}; // mov of 5 bytes; nops
+  image.bodies = {{0x1000, 0x1008}};
+  image.bodies.resize(65, {0x1001, 0x1002});
+  EXPECT_EQ(instruction_at(image, 0x1003), 0x1000u);
+  image.bodies.resize(66, {0x1001, 0x1002});
+  EXPECT_EQ(instruction_at(image, 0x1003), 0x1003u) << "decoded from behind the last one";
+}
+
 using Addresses = std::vector<uint64_t>;
 
 constexpr uint64_t kFoo = 0x1000, kCold = 0x1100, kBar = 0x1200;

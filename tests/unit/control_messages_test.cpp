@@ -128,6 +128,7 @@ TEST(ControlMessages, OfValues) {
                              "foo"},
       {"start:address:a+g", "'a+g' is no value of address: the offset, hexadecimal, behind the + "
                             "of IMAGE+OFFSET is expected, as foo"},
+      {"start:address:::foo", "the value of address is missing; write, for example, address:foo"},
       {"start:pcontrol:" + std::string(63, 'x'), ""},
       {"start:pcontrol:" + std::string(64, 'x'), "'" + std::string(64, 'x') +
                                                      "' is no value of pcontrol: a string of less "
@@ -171,6 +172,24 @@ TEST(ControlMessages, OfSeveralChains) {
   for (int n = 1; n < 65; n++)
     chain += ",stop:int3";
   EXPECT_EQ(refusal({chain}), "all chains together have more than 64 alarms");
+}
+
+TEST(ControlMessages, AFaultOfSeveralChainsIsShownInItsOwn) {
+  const auto shown = [](const std::vector<std::string> &chains) {
+    const std::string text = test::chain_error(chains);
+    return text.substr(text.find('\n') + 1);
+  };
+  EXPECT_EQ(shown({"start:int3,name:a", "stop:int3,name:a"}),
+            "  stop:int3,name:a\n                 ^");
+  EXPECT_EQ(shown({"stop:int3", "start:int3,waitfor:b"}),
+            "  start:int3,waitfor:b\n                     ^");
+  EXPECT_EQ(shown({"stop:int3", "start:int3,waitfor:c,name:b", "start:int3,waitfor:b,name:c"}),
+            "  start:int3,waitfor:c,name:b\n                     ^");
+  std::vector<std::string> most(15, "stop:int3,stop:int3,stop:int3,stop:int3");
+  most.push_back("stop:int3,stop:int3,stop:int3,uniform:8:5:1,stop:int3");
+  EXPECT_EQ(shown(most), "  " + most.back() + "\n  " + std::string(30, ' ') + "^~~~~~~~~~~~~");
+  most.assign(17, "stop:int3");
+  EXPECT_EQ(shown(most), "  stop:int3\n  ^~~~~~~~");
 }
 
 TEST(ControlMessages, AChainHasALongestLength) {

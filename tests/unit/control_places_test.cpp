@@ -46,6 +46,22 @@ TEST(ControlPlaces, AnImageIsKnownByEachOfItsPaths) {
   std::ofstream(dir.path() + "/another") << "";
   EXPECT_EQ(places(dir.path() + "/another+1000", image), 0u) << "of the same device";
   EXPECT_EQ(places("link+1000", image), 0u) << "a bare name is compared, and not looked for";
+  Image moved = image;
+  moved.device++;
+  EXPECT_EQ(places(link + "+1000", moved), 0u) << "the same number on another device";
+}
+
+TEST(ControlPlaces, AnOperatorWithAPlusIsAFunction) {
+  Image image = image_of("/bin/app");
+  image.functions = {{"_ZN1aplEi", 0x1001}}; // a::operator+(int)
+  EXPECT_EQ(places("a::operator+", image), 1u);
+  EXPECT_EQ(places("operator+", image), 1u);
+}
+
+TEST(ControlPlaces, WithoutKnownFunctionsNoAddressIsDoubtful) {
+  const Places found = find_places(make_plan({"start:address:app+1001"}), image_of("/bin/app"));
+  EXPECT_EQ(found.found[0], 1u);
+  EXPECT_EQ(found.notes, std::vector<std::string>());
 }
 
 TEST(ControlPlaces, AnIndirectFunctionIsExplained) {
@@ -161,6 +177,11 @@ TEST(ControlPlaces, DataThatLooksLikeAnInstructionIsNotProbed) {
   EXPECT_EQ(found.probes.at(ProbeKind::alarm)[1].offset, 0x1010u) << "though data runs into it";
   ASSERT_EQ(found.notes.size(), 1u);
   EXPECT_EQ(found.notes[0].find("1 instructions in /bin/app may be data"), 0u) << found.notes[0];
+  image.bodies = {{0x1010, 0x1013}};
+  EXPECT_EQ(find_places(make_plan({"start:magic:1.2"}), image)
+                .notes.at(0)
+                .find("2 instructions in /bin/app may be data"),
+            0u);
   image.bodies.clear();
   EXPECT_EQ(find_places(make_plan({"start:magic:1.2"}), image).found[0], 2u)
       << "nothing says what is a function: all counts, decoded from the start";

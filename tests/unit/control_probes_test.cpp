@@ -143,18 +143,23 @@ TEST_F(ControlProbes, EachProcessGetsTheProbesOfEachKindOnce) {
 }
 
 TEST_F(ControlProbes, AnAddressIsFoundWhereTheProcessHasLoadedIt) {
-  const std::string program =
-      make("moved", "get\nput\njmp _start\n", "-static-pie -Wl,-Ttext=0x1000");
-  const test::WaitingProgram process(program);
-  uint64_t start = 0, length = 0;
-  for (const MappedFile &file : mapped_files(process.pid()))
-    if (file.path == program)
-      start = file.address - file.offset + 0x1000, length = file.length;
-  watch({fmt::format("start:address:{:#x},stop:address:{:#x},threadid:address:{:#x}", start - 1,
-                     start + 1, start + length)});
-  arming_->look_at_process(process.pid());
-  EXPECT_EQ(kernel_.sets, (Sets{{ProbeKind::alarm, process.pid(), program, {{0x1001, 2}}, true}}));
-  EXPECT_EQ(arming_->found(), (std::vector<uint64_t>{0, 1, 0}));
+  for (const char *linked : {"0x1000", "0x301000"}) { // both at 0x1000 in the file
+    const std::string program = make(std::string("moved") + linked, "get\nput\njmp _start\n",
+                                     std::string("-static-pie -Wl,-Ttext=") + linked);
+    const test::WaitingProgram process(program);
+    uint64_t start = 0, length = 0, offset = 0;
+    for (const MappedFile &file : mapped_files(process.pid()))
+      if (file.path == program)
+        start = file.address, length = file.length, offset = file.offset;
+    watch({fmt::format("start:address:{:#x},stop:address:{:#x},threadid:address:{:#x}", start - 1,
+                       start + 1, start + length)});
+    kernel_.sets.clear();
+    arming_->look_at_process(process.pid());
+    EXPECT_EQ(kernel_.sets,
+              (Sets{{ProbeKind::alarm, process.pid(), program, {{offset + 1, 2}}, true}}))
+        << linked;
+    EXPECT_EQ(arming_->found(), (std::vector<uint64_t>{0, 1, 0}));
+  }
 }
 
 // What it maps beside its own file, it may only read.
@@ -202,6 +207,27 @@ TEST_F(ControlProbes, LibrariesAreProbedTooAndTheLoaderTellsOfMore) {
   EXPECT_FALSE(loaders[0].own);
   ASSERT_EQ(loaders[0].at.size(), 1u);
   EXPECT_EQ(loaders[0].at[0].second, 0u) << "of no alarm";
+  uint64_t address = 0; // of the same place
+  for (const MappedFile &file : mapped_files(process.pid()))
+    if (file.path == loaders[0].file)
+      address = file.address - file.offset + loaders[0].at[0].first;
+  watch({fmt::format("start:timeout:1,stop:address:{:#x}", address)});
+  kernel_.sets.clear();
+  arming_->look_at_process(process.pid());
+  const Recorder::Set at_address = {
+      ProbeKind::alarm, process.pid(), loaders[0].file, {{loaders[0].at[0].first, 2}}, false};
+  EXPECT_EQ(kernel_.sets.back(), at_address);
+}
+
+TEST_F(ControlProbes, ANoteOfAFileIsSaidOnce) {
+  const std::string program = make("noted", "get\nput\njmp _start\n");
+  const test::WaitingProgram one(program), other(program);
+  watch({"start:address:noted+1000,stop:address:noted+1002"}); // in `tell`, and behind it
+  arming_->look_at_process(one.pid());
+  arming_->look_at_process(other.pid());
+  EXPECT_EQ(said_, Lines{"--control: 0x401002 in " + program +
+                         " is in no known function: a program that reads it as data sees the "
+                         "probe"});
 }
 
 TEST_F(ControlProbes, AProgramThatIsExecutedLosesTheProbesOfTheOneBefore) {

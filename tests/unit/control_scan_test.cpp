@@ -93,6 +93,12 @@ TEST(ControlScan, EachPartOfTheCodeIsScanned) {
   Image image = image_of("90 87 db");
   image.code.insert(image.code.begin(), {0x2000, 0x800, {0x90, 0x90, 0x87, 0xdb}});
   EXPECT_EQ(scanned("start:magic:1.2", image), (Found{{0x1001, 1}, {0x2002, 1}}));
+  image.bodies = {{0x1000, 0x1003}, {0x2000, 0x2002}};
+  const std::vector<Marker> markers = scan(make_plan({"start:magic:1.2"}), image);
+  ASSERT_EQ(markers.size(), 2u);
+  EXPECT_TRUE(markers[0].in_function);
+  EXPECT_EQ(markers[1].address, 0x2002u);
+  EXPECT_FALSE(markers[1].in_function) << "behind the function of its own part";
 }
 
 TEST(ControlScan, GroupsThatAreNotKnownAreRefusedWithACaret) {
@@ -197,6 +203,21 @@ TEST(ControlProbe, AnExitThatCannotBeProbedSaysWhy) {
   EXPECT_EQ(why("eb fe"), start + "it never returns");
   EXPECT_EQ(why("90 74 01 c3 cf"),
             start + "the kernel puts no probe on instructions of its own or for devices at 0x1004");
+  EXPECT_EQ(why("90 74 01 cf cf"),
+            start + "the kernel puts no probe on instructions of its own or for devices at 0x1003")
+      << "the first one";
+}
+
+TEST(ControlProbe, AnExitNeedsTheEntryToo) {
+  Image image = image_of("f0 0f c1 07 c3"); // lock xadd; ret
+  image.functions.push_back({"foo", 0x1000, 5});
+  const Places places = places_of("stop:exit_func:foo", image);
+  EXPECT_EQ(probes_of(places, ProbeKind::alarm), Probes());
+  EXPECT_EQ(probes_of(places, ProbeKind::leave), Probes()) << "no exit without its entry";
+  EXPECT_EQ(places.found[1], 0u);
+  ASSERT_EQ(places.unfit.size(), 1u);
+  EXPECT_EQ(places.unfit[0].why.find("0x1000 in /bin/app cannot be probed: it has a prefix"), 0u)
+      << places.unfit[0].why;
 }
 
 TEST(ControlProbe, PcontrolIsTheEntryOfMpiPcontrol) {

@@ -2,6 +2,7 @@
 // The process that traces threads for icount and int3, with chains of the test's own:
 // user/control/single_step and tracer.
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/fake_chains.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/single_step.h"
@@ -344,6 +345,8 @@ TEST_F(SingleSteps, ItIsSaidOnceThatTheTracerHasEnded) {
   }
   EXPECT_EQ(step_->file(), -1);
   EXPECT_FALSE(chains_.stops_for_tracer());
+  const std::string why = test::error_from([&] { step_->trace(child_.pid()); });
+  EXPECT_NE(why.find(std::to_string(child_.pid()) + ": No such process;"), why.npos) << why;
   EXPECT_EQ(child_.turn('1'), '1');
 }
 

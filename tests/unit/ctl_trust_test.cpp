@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which captures `ovnitrace ctl` trusts: those of the owner of what was named.
+#include "emulator/base/error.h"
+#include "tests/unit/support/child_status.h"
+#include "tests/unit/support/temp_dir.h"
+#include "user/control/ctl_socket.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <poll.h>
+#include <string>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace ovnitrace::control {
+namespace {
+
+/// Answers one caller.
+void serve_one(CtlSocket &socket, const std::string &answer) {
+  pollfd file = {socket.files().at(0).get(), POLLIN, 0};
+  poll(&file, 1, -1);
+  socket.serve(file.fd, [&](const std::string &) { return answer; });
+}
+
+/// What root gets from the capture of nobody in a directory of `owner`.
+std::string asked_by_root(uid_t owner) {
+  constexpr uid_t kNobody = 65534;
+  const test::TempDir dir;
+  int ready[2];
+  if (pipe(ready) != 0 || chmod(dir.path().c_str(), 0777) != 0 ||
+      chown(dir.path().c_str(), owner, owner) != 0)
+    return "no directory";
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setuid(kNobody) != 0)
+      _exit(1);
+    CtlSocket socket(dir.path(), {}, kNobody);
+    (void)!write(ready[1], "", 1);
+    serve_one(socket, "ok\nhere\n");
+    _exit(0);
+  }
+  char byte;
+  (void)!read(ready[0], &byte, 1);
+  close(ready[0]), close(ready[1]);
+  std::string got;
+  try {
+    got = ask(dir.path(), "status");
+  } catch (const ovnitrace::Error &error) {
+    got = error.what();
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return got;
+}
+
+TEST(CtlTrust, RootTrustsTheOwnerOfTheDirectory) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  EXPECT_EQ(asked_by_root(65534), "here\n");
+  const std::string refused = asked_by_root(12345);
+  EXPECT_NE(refused.find(": refused: the process that answers belongs to another user"),
+            refused.npos)
+      << refused;
+}
+
+TEST(CtlTrust, AUserTrustsAndControlsACaptureOfHisOwn) {
+  EXPECT_EQ(test::status_of([] {
+              if (getuid() == 0 && setuid(65534) != 0)
+                return 1;
+              CtlSocket socket("", {uint32_t(getpid())}, getuid());
+              std::thread server([&] { serve_one(socket, "ok\nhere\n"); });
+              const std::string got = ask(std::to_string(getpid()), "status");
+              server.join();
+              return got == "here\n" ? 0 : 2;
+            }),
+            0);
+}
+
+} // namespace
+} // namespace ovnitrace::control
