@@ -2,6 +2,8 @@
 // Names of JIT code from /tmp/perf-PID.map, which is anybody's to write.
 #include "user/stacks/address_names.h"
 
+#include "tests/unit/support/child_status.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -36,6 +38,34 @@ TEST_F(JitMaps, NameCodeByItsAddress) {
   EXPECT_EQ(name_at(0x1010), "");
   EXPECT_EQ(name_at(0x201f), "second one");
   EXPECT_EQ(name_at(0x3007), "last");
+}
+
+TEST_F(JitMaps, FunctionsSideBySideHaveNames) {
+  write("1000 10 one\n1010 10 two\n1020 1 three\n");
+  EXPECT_EQ(name_at(0x100f), "one");
+  EXPECT_EQ(name_at(0x1010), "two");
+  EXPECT_EQ(name_at(0x1020), "three");
+}
+
+/// It may run a program of root's.
+TEST_F(JitMaps, OfRootAreReadByAnyUser) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can write one of root's";
+  write("1000 10 one\n");
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  const uint32_t pid = uint32_t(getpid());
+  const auto read_by = [&](uid_t user) {
+    return test::status_of([&] {
+      uint64_t most = UINT64_MAX;
+      if (setuid(user) != 0)
+        return 2;
+      return AddressNames::of_process(pid, most).find(0x1000).name == "one" ? 0 : 1;
+    });
+  };
+  EXPECT_EQ(read_by(65534), 0);
+  ASSERT_EQ(chown(path.c_str(), 65533, 65533), 0);
+  EXPECT_EQ(read_by(65534), 1) << "of a third user";
+  EXPECT_EQ(read_by(65533), 0) << "his own";
 }
 
 /// The process may still be writing it.

@@ -10,7 +10,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 namespace ovnitrace {
 namespace {
@@ -241,6 +244,14 @@ TEST_F(MappingReports, AForkInheritsAndAnExecDoesNot) {
   munmap(code, 2 * page);
 }
 
+TEST_F(MappingReports, ThreadsAndNamesStartNoLife) {
+  const uint32_t life = mappings.life(own, 0);
+  std::thread([] { pthread_setname_np(pthread_self(), "renamed"); }).join();
+  events->read(mappings);
+  EXPECT_EQ(mappings.life(own, monotonic_ns()), life);
+  EXPECT_EQ(mappings.newly_replaced().size(), 0u);
+}
+
 /// A file with a path so long that some 70 reports of it fill a buffer.
 class ManyReports : public MappingReports {
 protected:
@@ -325,6 +336,15 @@ TEST(RefusedReports, SayWhatIsNeeded) {
               return 0; // this machine allows it
             }),
             0);
+}
+
+TEST(LivingMappings, HaveTheCodeOfTheKernelForPrograms) {
+  const uint64_t address = getauxval(AT_SYSINFO_EHDR);
+  if (!address)
+    GTEST_SKIP() << "this kernel has none";
+  Mappings mappings;
+  read_mappings(uint32_t(getpid()), mappings);
+  EXPECT_EQ(at(mappings, uint32_t(getpid()), 0, address + 5), "[vdso]+5");
 }
 
 TEST(LivingMappings, AreReadFromAllProcesses) {

@@ -47,6 +47,19 @@ TEST(Mappings, WhatIsMappedAgainAtItsPlaceTakesNoRoom) {
   EXPECT_EQ(at(mappings, 7, 0, 1500), "/lib+500") << "earlier than known";
 }
 
+TEST(Mappings, ALongerMappingOfTheSamePlaceIsNew) {
+  Mappings mappings;
+  mappings.map(7, 10, 1000, 2000, 500, {"/a", 1});
+  mappings.map(7, 20, 1000, 3000, 500, {"/a", 1});
+  mappings.map(7, 30, 1000, 2999, 500, {"/a", 1});
+  const auto &pieces = mappings.code(mappings.life(7, 0))->pieces();
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_EQ(pieces[1].end, 3000u);
+  EXPECT_EQ(at(mappings, 7, 25, 2999), "/a+2499");
+  EXPECT_EQ(at(mappings, 7, 15, 2000), "?");
+  EXPECT_EQ(mappings.replacements(mappings.life(7, 0), 99), 0u);
+}
+
 TEST(Mappings, CountsReplacementsUpToATimeInAnyOrder) {
   Mappings mappings;
   const CodeFile files[] = {{"/a", 1}, {"/b", 2}};

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Names of the frames of stacks, and which stacks are taken for cut: user/stacks/name_stacks.
+#include "emulator/base/clock.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/stacks/name_stacks.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 namespace ovnitrace {
@@ -187,13 +191,103 @@ TEST_F(NameStacks, EachOfThreeFilesThatWereChangedIsNamed) {
   NamedStacks all = named();
   CodeFiles files;
   Texts warnings;
-  name_files(all, files, nullptr, [&](const std::string &text) { warnings.push_back(text); });
+  const auto warn = [&](const std::string &text) { warnings.push_back(text); };
+  name_files(all, files, nullptr, warn);
   ASSERT_EQ(warnings.size(), 4u);
   EXPECT_EQ(warnings[2], dir / "file?2" +
                              " was changed or replaced after a process mapped it: its functions "
                              "have addresses and no names");
   EXPECT_EQ(warnings[3], "2 more files were changed or replaced, too");
+  all.captured.frames.resize(3); // of three files
+  all.frames.resize(3);
+  all.captured.stacks.clear();
+  warnings.clear();
+  name_files(all, files, nullptr, warn);
+  EXPECT_EQ(warnings.size(), 3u) << "no others";
 }
+
+#if defined(__x86_64__)
+
+/// Code with two functions of 16 bytes each, and a build id.
+CodeFile make_code(const test::TempDir &dir, const std::string &name, const std::string &options) {
+  std::ofstream(dir / name + ".s") << ".text\n.p2align 4\n.globl " << name << "_1, " << name
+                                   << "_2\n.type " << name << "_1, @function\n"
+                                   << name << "_1: nop\n.p2align 4\n.size " << name
+                                   << "_1, 16\n.type " << name << "_2, @function\n"
+                                   << name << "_2: nop\n.p2align 4\n.size " << name
+                                   << "_2, 16\n.section .note.GNU-stack,\"\",@progbits\n";
+  const std::string build = "gcc -shared -nostdlib -Wl,-Ttext=0x3000 " + options + " -o " +
+                            (dir / name) + " " + (dir / name + ".s");
+  EXPECT_EQ(std::system(build.c_str()), 0) << build;
+  struct stat status = {};
+  stat((dir / name).c_str(), &status);
+  return {dir / name, status.st_ino, status.st_dev};
+}
+
+TEST_F(NameStacks, EachFrameHasTheFunctionOfItsOwnFile) {
+  captured.files = {make_code(dir, "none", "-Wl,--build-id=none"),
+                    make_code(dir, "one", "-Wl,--build-id=0x0a1b"),
+                    make_code(dir, "two", "-Wl,--build-id=0x0c2d")};
+  captured.first_uses.resize(3);
+  for (FirstUse &use : captured.first_uses)
+    use = {uint32_t(getpid()), monotonic_ns()};
+  uint64_t text = 0; // where it is in each file
+  const UniqueFd file(open(captured.files[1].path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto symbols = ElfSymbols::open("/", "", {.file = file.get()});
+  ASSERT_TRUE(symbols);
+  while (symbols->address_of(text) != 0x3000)
+    ASSERT_LT(text += 16, 0x10000u);
+  add({}, 2, {text + 17});
+  add({}, 1, {text, text + 16});
+  add({}, 2, {text + 15});
+  add({}, 1, {text + 31});
+  NamedStacks all = named();
+  CodeFiles files;
+  Texts asked;
+  name_files(
+      all, files,
+      [&](const std::string &build_id) {
+        asked.push_back(build_id);
+        return UniqueFd();
+      },
+      [](const std::string &text) { ADD_FAILURE() << text; });
+  Texts functions;
+  std::vector<uint64_t> addresses;
+  for (size_t n = 0; n < 5; n++) {
+    functions.push_back(all.frames[n].places.at(0).function);
+    addresses.push_back(all.frames[n].address.value_or(0));
+  }
+  EXPECT_EQ(functions, (Texts{"two_2", "one_1", "one_2", "two_1", "one_2"}));
+  EXPECT_EQ(addresses, (std::vector<uint64_t>{0x3011, 0x3000, 0x3010, 0x300f, 0x301f}));
+  EXPECT_EQ(all.build_ids, (Texts{"", "0a1b", "0c2d"}));
+  EXPECT_EQ(asked, (Texts{"0a1b", "0c2d"})) << "those with frames, which have no debug data";
+}
+
+TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
+  const CodeFile plain = make_code(dir, "plain", "-Wl,--build-id=0x0a1b"),
+                 full = make_code(dir, "full", "-g -Wl,--build-id=0x0c2d"),
+                 closed = {dir / "closed", 1, 1};
+  CodeFiles files;
+  const FirstUse now = {uint32_t(getpid()), monotonic_ns()};
+  files.open({{&plain, now}, {&full, now}});
+  EXPECT_EQ(files.find(plain).files.debug, -1);
+  Texts asked;
+  files.find_debug_data({plain, closed, full}, [&](const std::string &build_id) {
+    asked.push_back(build_id);
+    return UniqueFd(open(full.path.c_str(), O_RDONLY | O_CLOEXEC));
+  });
+  EXPECT_EQ(asked, Texts{"0a1b"}) << "the other has debug data";
+  struct stat status = {};
+  ASSERT_EQ(fstat(files.find(plain).files.debug, &status), 0);
+  EXPECT_EQ(status.st_ino, full.inode);
+  EXPECT_EQ(files.find(full).files.debug, -1);
+  files.find_debug_data({plain}, [&](const std::string &) {
+    ADD_FAILURE() << "it is there";
+    return UniqueFd();
+  });
+}
+
+#endif
 
 } // namespace
 } // namespace ovnitrace

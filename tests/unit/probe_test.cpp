@@ -261,6 +261,21 @@ TEST(FindProbes, FollowsRpathToALibraryThatAProgramNeeds) {
   EXPECT_EQ(find_probes({.program = dir / "app", .files = {library()}}).files.size(), 2u);
 }
 
+TEST(FindProbes, LibrariesOfAProgramThatIsNamedAreLookedAtToo) {
+  test::TempDir dir;
+  fs::copy_file(library(), dir / "libovnitrace.so.0");
+  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
+                                  "int main(void) { FTrace_enable(); return 0; }\n";
+  const std::string build = "gcc -I " + test::project_path("include").string() + " -o " +
+                            dir / "app" + " " + dir / "app.c -Wl,--no-as-needed " +
+                            dir / "libovnitrace.so.0" + " -Wl,-rpath,'$ORIGIN'";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  const auto found = find_probes({.program = dir / "app", .files = {dir / "app"}}).files;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].path, dir / "app");
+  EXPECT_EQ(found[1].path, dir / "libovnitrace.so.0");
+}
+
 // As execvp() has it: an empty part of PATH is the working directory.
 TEST(FindProbes, LooksForAProgramAsAShellDoes) {
   test::TempDir dir;

@@ -144,6 +144,37 @@ TEST_F(Frames, StacksWithNewFramesAreLimited) {
   EXPECT_EQ(number(1, 0), 1u) << "it is known";
 }
 
+TEST_F(Frames, StacksAreLimited) {
+  constexpr uint32_t kSlots = 512; // 2^18 pairs of them
+  for (uint32_t n = 1; n <= kSlots; n++) {
+    stack(n, {n});
+    stack(kSlots + n, {1000 + n});
+  }
+  stack(2 * kSlots + 1, {9000});
+  for (uint32_t kernel = 1; kernel <= kSlots; kernel++)
+    for (uint32_t user = 1; user <= kSlots; user++)
+      ASSERT_EQ(number(kernel, kSlots + user), (kernel - 1) * kSlots + user);
+  EXPECT_EQ(number(2 * kSlots + 1, 0), 0u);
+  EXPECT_EQ(collector.left_out(), 1u);
+  EXPECT_EQ(number(kSlots, 2 * kSlots), kSlots * kSlots) << "it is known";
+}
+
+TEST_F(Frames, TheFramesOfAllStacksTogetherAreLimited) {
+  constexpr uint64_t kMost = 3 << 20, kFull = kMost / 126, kRest = kMost % 126;
+  static_assert(kRest == 12);
+  for (uint64_t n = 0; n < kFull; n++) { // two of the frames say which stack it is
+    std::vector<uint64_t> addresses(126, 1);
+    addresses[0] = 10'000 + n % 200;
+    addresses[1] = 20'000 + n / 200;
+    stack(uint32_t(n + 1), addresses);
+    ASSERT_EQ(number(uint32_t(n + 1), 0), n + 1);
+  }
+  stack(30'000, std::vector<uint64_t>(kRest + 1, 1));
+  stack(30'001, std::vector<uint64_t>(kRest, 1));
+  EXPECT_EQ(number(30'000, 0), 0u);
+  EXPECT_EQ(number(30'001, 0), kFull + 1);
+}
+
 TEST_F(Frames, ACompletedCopyHasTheKernelsPartFirst) {
   auto copy = std::make_unique<stack_copy>();
   copy->pid = 7;

@@ -166,6 +166,28 @@ TEST_F(UnwinderTest, ForgottenRulesComeFromLaterStacksOnly) {
   EXPECT_EQ(rule(kCode), uint64_t(UNWIND_GUESS));
 }
 
+// A child finds the rules of stacks that wait together.
+TEST_F(UnwinderTest, EachImageAndEachEpochHasItsOwnRules) {
+  const auto add = [&](uint32_t number, uint64_t image, uint32_t epoch) {
+    UnfinishedStack one = stack(number, 16);
+    one.head.image = image;
+    one.epoch = epoch;
+    put_frame(one, kStack, 0, kCode + 0x200);
+    EXPECT_TRUE(unwinder_.add(std::move(one)));
+  };
+  add(1, kImage, 0);
+  mappings_.map(7, 11, kCode, kCode + 0x1000, 0, {"/nowhere/at/all", 1});
+  add(2, kImage, 1);
+  add(3, kImage + 1, 0);
+  runs_ = true;
+  unwinder_.start();
+  unwinder_.finish();
+  EXPECT_EQ(walked_[1].size(), 2u);
+  EXPECT_EQ(walked_[2].size(), 1u) << "of the file that is there now";
+  EXPECT_EQ(walked_[3].size(), 1u);
+  EXPECT_EQ(table_.find(kImage + 1, kCode), uint64_t(UNWIND_STOP));
+}
+
 TEST_F(UnwinderTest, ALimitedNumberOfStacksWaits) {
   for (uint32_t n = 0; n < 1024; n++)
     ASSERT_TRUE(unwinder_.add(stack(n, 0))) << n;
