@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Files of code are read as they were when a process mapped them.
 #include "emulator/base/regular_file.h"
+#include "tests/unit/support/debug_data.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/launch/file_limit.h"
@@ -10,8 +11,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -134,6 +139,36 @@ TEST_F(CodeFilesTest, AreInsideTheRootOfTheirProcess) {
   EXPECT_FALSE(open_inside(folder.get(), "/out", status));
   EXPECT_FALSE(open_inside(folder.get(), "/", status));
   EXPECT_FALSE(open_inside(folder.get(), "inside", status));
+}
+
+/// A container can end before names are asked for.
+TEST_F(CodeFilesTest, OfAContainerAreOpenedWithTheirDebugData) {
+  const CodeFile file = write(test::program_with_debug_link("code.debug"));
+  std::ofstream(dir_ / "code.debug") << "debug";
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)!::write(ready[1], unshare(CLONE_NEWNS) == 0 ? "y" : "n", 1);
+    for (;;)
+      pause();
+  }
+  char can = 'n';
+  EXPECT_EQ(read(ready[0], &can, 1), 1);
+  close(ready[0]), close(ready[1]);
+  const auto debug_of = [&](pid_t pid) {
+    CodeFiles files;
+    files.open({{&file, {uint32_t(pid), monotonic_ns()}}});
+    files.look_into_containers();
+    EXPECT_GE(files.find(file).files.file, 0);
+    return text_of(files.find(file).files.debug);
+  };
+  if (can == 'y') {
+    EXPECT_EQ(debug_of(child), "debug");
+  }
+  EXPECT_EQ(debug_of(getpid()), "") << "it can be found later";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 /// A program in place of debuginfod-find.

@@ -9,11 +9,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/syscall.h>
@@ -78,16 +80,30 @@ protected:
   std::string thrown_;
 };
 
-/// A program with a second thread. It answers each byte with one.
-constexpr const char *kTwoThreads = R"(
+/// A program that answers each byte with one. Before that, it creates a thread at the second byte,
+/// and a process at the third, which ends at the fourth.
+constexpr const char *kGrowing = R"(
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
-static void *wait(void *arg) { for (;;) pause(); return arg; }
+static void *rest(void *arg) { for (;;) pause(); return arg; }
 int main(void) {
   pthread_t thread;
+  pid_t child = 0;
   char byte;
-  pthread_create(&thread, 0, wait, 0);
-  while (read(0, &byte, 1) == 1 && write(1, &byte, 1) == 1) {
+  for (int n = 1; read(0, &byte, 1) == 1; n++) {
+    if (n == 2)
+      pthread_create(&thread, 0, rest, 0);
+    if (n == 3 && (child = fork()) == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      rest(0);
+    }
+    if (n == 4 && kill(child, SIGKILL) == 0)
+      waitpid(child, 0, 0);
+    if (write(1, &byte, 1) != 1)
+      break;
   }
   return 0;
 })";
@@ -192,7 +208,8 @@ TEST_F(ControllerText, ABroadcastFinishesInTheProcess) {
 }
 
 TEST_F(ControllerText, ATimeoutHitsInTheThreadThatItIsArmedFor) {
-  const test::WaitingProgram one(make("two", kTwoThreads, ".c -pthread"));
+  const test::WaitingProgram one(make("two", kGrowing, ".c -pthread"));
+  ASSERT_TRUE(one.turn());
   const uint32_t second = second_thread(one.pid());
   ASSERT_NE(second, 0u);
   std::string status;
@@ -215,6 +232,49 @@ TEST_F(ControllerText, ATimeoutHitsInTheThreadThatItIsArmedFor) {
                     end = " has finished in thread " + std::to_string(second) +
                           "; `,repeat` at its end makes it start again";
   EXPECT_EQ(lines, (Lines{start + "own" + end, start + "all" + end}));
+}
+
+TEST_F(ControllerText, NewThreadsAndProcessesHaveChains) {
+  const test::WaitingProgram one(make("growing", kGrowing, ".c -pthread"));
+  const std::string process = "process " + std::to_string(one.pid()) + ": in ",
+                    inside = "ok\n" + process + "a region since ",
+                    outside = "ok\n" + process + "no region\n";
+  std::string before, stopped, with_child, without;
+  uint32_t second = 0;
+  const Lines lines =
+      said({"threadid:timeout:1:tid1,name:new",
+            "precond:interactive:bcast,threadid:timeout:1:tid1,name:after", "stop:interactive"},
+           {one.pid()}, false, [&](Controller &controller, Capture &capture) {
+             controller.attach("", Identity(), {one.pid()});
+             capture.snapshot();
+             controller.start({one.pid()});
+             controller.begin_living();
+             before = controller.ask("status");
+             EXPECT_EQ(controller.ask("start"), "ok\n");
+             EXPECT_EQ(controller.ask("stop"), "ok\n");
+             stopped = controller.ask("status");
+             EXPECT_TRUE(one.turn());
+             second = second_thread(one.pid());
+             controller.ask("status"); // timeouts are over
+             controller.ask("status"); // ends are said
+             EXPECT_TRUE(one.turn());
+             with_child = controller.ask("status");
+             EXPECT_TRUE(one.turn());
+             without = controller.ask("status");
+           });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_EQ(before.substr(0, inside.size()), inside) << "no alarm starts it";
+  EXPECT_EQ(stopped, outside);
+  EXPECT_EQ(std::count(with_child.begin(), with_child.end(), '\n'), 3) << with_child;
+  EXPECT_NE(with_child.find(": in a region since "), std::string::npos) << "the child's own";
+  EXPECT_EQ(without, outside);
+  const std::string start = "ovnitrace: --control: chain ", end = " has finished in thread ",
+                    again = "; `,repeat` at its end makes it start again";
+  EXPECT_EQ(
+      std::set<std::string>(lines.begin(), lines.end()),
+      (std::set<std::string>{start + "stop:interactive" + end + std::to_string(one.pid()) + again,
+                             start + "new" + end + std::to_string(second) + again,
+                             start + "after" + end + std::to_string(second) + again}));
 }
 
 #if defined(__x86_64__)
