@@ -33,6 +33,52 @@ TEST_F(ControlHits, AUniformThatOnlyIsArmedTookNoHit) {
   EXPECT_EQ(machine.hits_of(0, 3), 1u);
 }
 
+/// What fires, hit after hit of all alarms.
+std::vector<uint64_t> fired(const Machine &machine, size_t hits) {
+  std::vector<uint64_t> masks;
+  for (size_t n = 0; n < hits; n++)
+    masks.push_back(machine.hit(0, ~0ull));
+  return masks;
+}
+
+TEST_F(ControlHits, EachRoundHasAllSamples) {
+  const Plan plan = make_plan({"threadid:int3,uniform:5:2:3,repeat:2"});
+  Machine machine(plan);
+  machine.add_thread();
+  const std::vector<uint64_t> round = {0b011, 0, 0b100, 0,     0, 0b010, 0,
+                                       0b100, 0, 0,     0b010, 0, 0b100};
+  EXPECT_EQ(fired(machine, 13), round);
+  EXPECT_EQ(fired(machine, 13), round);
+  EXPECT_EQ(fired(machine, 3), (std::vector<uint64_t>{0, 0, 0}));
+}
+
+TEST_F(ControlHits, AChainWaitsForTheLastRoundOfAnother) {
+  const Plan plan =
+      make_plan({"threadid:int3,threadid:int3:count2,repeat:2,name:a", "threadid:int3,waitfor:a"});
+  Machine machine(plan);
+  machine.add_thread();
+  machine.add_thread();
+  EXPECT_EQ(fired(machine, 8), (std::vector<uint64_t>{1, 0, 2, 1, 0, 2, 4, 0}));
+  EXPECT_EQ(machine.hit(1, ~0ull), 1u) << "another thread is still at the start";
+}
+
+TEST_F(ControlHits, AnAlarmIsForOneThreadOrForAll) {
+  const Plan plan = make_plan({"threadid:int3:tid1,threadid:int3:tid0",
+                               "threadid:int3:count3:global,threadid:int3:count2:bcast,repeat"});
+  Machine machine(plan);
+  machine.add_thread();
+  machine.add_thread();
+  EXPECT_EQ(machine.hit(0, 0b11), 0u);
+  EXPECT_EQ(machine.hit(1, 0b11), 1u);
+  EXPECT_EQ(machine.hit(1, 0b11), 0u) << "the second one is for the other thread";
+  const std::pair<size_t, uint64_t> hits[] = {{0, 0}, {1, 0}, {1, 4}, // three of all threads
+                                              {0, 0}, {1, 0}, {0, 8}, // two of one of them
+                                              {1, 0}, {1, 0}, {0, 4}, {1, 0}, // again
+                                              {0, 0}, {1, 8}};
+  for (const auto &[thread, expected] : hits)
+    EXPECT_EQ(machine.hit(thread, 0b1100), expected) << thread;
+}
+
 TEST_F(ControlHits, AChainFinishesInItsThreadOrInTheProcess) {
   const Plan plan = make_plan({"threadid:int3", "threadid:int3:bcast,threadid:int3:bcast"});
   Machine machine(plan);
