@@ -221,6 +221,18 @@ TEST_F(DebugFetcherTest, HasTheHomeOfThisUserAndLimitedTime) {
   EXPECT_EQ(test::text_of(dir_ / "said"), getpwuid(geteuid())->pw_dir + std::string(" 120\n"));
 }
 
+TEST_F(DebugFetcherTest, GetsNoMoreAfterItsTimeAndSaysSoOnce) {
+  std::vector<std::string> warnings;
+  DebugFetcher fetch([&](const std::string &text) { warnings.push_back(text); }, 0);
+  EXPECT_TRUE(fetch("ab12")) << "it took no time before";
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_FALSE(fetch("ab12"));
+  EXPECT_FALSE(fetch("ab12"));
+  EXPECT_EQ(warnings, std::vector<std::string>{
+                          "--debuginfod: the servers took more than two minutes: the rest of the "
+                          "debug data is not fetched"});
+}
+
 TEST_F(DebugFetcherTest, NeedsServers) {
   unsetenv("DEBUGINFOD_URLS");
   for (const bool empty : {false, true}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who may reach the socket of --control: user/control/ctl_socket.
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "emulator/base/unique_fd.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
@@ -242,6 +243,21 @@ TEST(CtlSocket, TheSocketOfAKilledCaptureIsReplacedAndOursIsRemoved) {
   }
   EXPECT_NE(access((dir / "control.sock").c_str(), F_OK), 0);
   EXPECT_TRUE(CtlSocket(dir / "none", {}, getuid()).files().empty());
+}
+
+TEST(CtlSocket, WhatCannotBeListenedAtIsSaidToThoseWhoAsk) {
+  const test::TempDir dir;
+  const auto pid = uint32_t(getpid());
+  const CtlSocket first("", {pid}, getuid());
+  set_debug_log(true);
+  testing::internal::CaptureStderr();
+  const CtlSocket second(dir / "none", {pid}, getuid());
+  const std::string said = testing::internal::GetCapturedStderr(),
+                    start = "ovnitrace: debug: ovnitrace ctl cannot reach this capture by ";
+  set_debug_log(false);
+  EXPECT_TRUE(second.files().empty());
+  EXPECT_EQ(said, start + (dir / "none") + ": No such file or directory\n" + start + "process " +
+                      std::to_string(pid) + ": Address already in use\n");
 }
 
 TEST(CtlSocket, OthersThanTheOwnerAndRootAreRefused) {

@@ -23,7 +23,7 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kMostSeconds = 120; ///< for one file, and for those of a recording together
+constexpr uint64_t kMostSeconds = 120; ///< for one file
 
 /// Returns our environment with the home folder of the current user: sudo may have left another.
 std::vector<std::string> user_environment() {
@@ -82,7 +82,7 @@ UniqueFd fetch(const std::string &build_id) {
 } // namespace
 
 UniqueFd DebugFetcher::operator()(const std::string &build_id) {
-  if (spent_ > kMostSeconds * 1'000'000'000) {
+  if (spent_ > most_) {
     if (!std::exchange(warned_, true))
       warn_("--debuginfod: the servers took more than two minutes: the rest of the debug data is "
             "not fetched");

@@ -15,15 +15,18 @@ namespace ovnitrace {
 void check_debuginfod();
 
 /// Gets debug files. Runs debuginfod-find as the current user, who has its cache in the home
-/// folder. After two minutes in all it gets no more, and calls `warn` with a sentence that says so.
+/// folder. After `most` ns in all it gets no more, and calls `warn` with a sentence that says so.
 class DebugFetcher {
 public:
-  explicit DebugFetcher(std::function<void(const std::string &)> warn) : warn_(std::move(warn)) {}
+  explicit DebugFetcher(std::function<void(const std::string &)> warn,
+                        uint64_t most = 120'000'000'000)
+      : warn_(std::move(warn)), most_(most) {}
   /// Returns the debug file with that build id; nothing if no server has it.
   UniqueFd operator()(const std::string &build_id);
 
 private:
   std::function<void(const std::string &)> warn_;
+  uint64_t most_;
   uint64_t spent_ = 0; ///< ns
   bool warned_ = false;
 };
