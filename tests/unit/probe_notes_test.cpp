@@ -13,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -161,6 +162,40 @@ TEST_F(ProgramHeaders, HaveLimitedNumbersOfSectionsAndSegments) {
   for (const auto &[number, good] :
        {std::pair<uint16_t, bool>(0, false), {1, true}, {1024, true}, {1025, false}})
     EXPECT_EQ(native([number](Elf64_Ehdr &one) { one.e_phnum = number; }), good) << number;
+}
+
+// libelf keeps what it reads in memory.
+TEST_F(ProgramHeaders, NotesOfAtMost64MibAreRead) {
+  constexpr uint64_t kMost = 64 << 20, kAt = 4096;
+  const auto bytes_read = [&](const std::vector<uint64_t> &sizes) -> uint64_t {
+    struct {
+      Elf64_Ehdr header = header_of_program();
+      Elf64_Phdr segment = {};
+      Elf64_Shdr sections[3] = {};
+    } start;
+    start.header.e_version = start.header.e_ident[EI_VERSION] = EV_CURRENT;
+    start.header.e_ehsize = start.header.e_phoff = sizeof(start.header);
+    start.header.e_phentsize = sizeof(start.segment);
+    start.header.e_shoff = sizeof(start.header) + sizeof(start.segment);
+    start.header.e_shentsize = sizeof(Elf64_Shdr);
+    start.header.e_shnum = uint16_t(sizes.size() + 1);
+    for (size_t n = 0; n < sizes.size(); n++) {
+      start.sections[n + 1].sh_type = SHT_NOTE;
+      start.sections[n + 1].sh_offset = kAt;
+      start.sections[n + 1].sh_size = sizes[n];
+      start.sections[n + 1].sh_addralign = 4;
+    }
+    std::ofstream(dir_ / "notes", std::ios::binary)
+        .write(reinterpret_cast<const char *>(&start), sizeof(start));
+    if (truncate((dir_ / "notes").c_str(), off_t(kAt + 2 * kMost)) != 0)
+      return 0;
+    const auto read = read_elf_file(open_regular(dir_ / "notes").get());
+    return read ? read->bytes_read - (sizes.size() + 1) * sizeof(Elf64_Shdr) : 0;
+  };
+  EXPECT_EQ(bytes_read({kMost}), kMost);
+  EXPECT_EQ(bytes_read({kMost + 1}), 0u);
+  EXPECT_EQ(bytes_read({40 << 20, 24 << 20}), kMost) << "of both together";
+  EXPECT_EQ(bytes_read({40 << 20, (24 << 20) + 1}), uint64_t(40 << 20));
 }
 
 TEST_F(ProgramHeaders, OfOtherMachinesAreForeign) {
