@@ -31,7 +31,7 @@ namespace ovnitrace::control {
 inline constexpr const char *kEndedAnswer = "error\nthe capture has ended\n";
 
 /// Returns how long the controller's thread waits, in ms: up to its next look at the processes, or
-/// to the next timeout. `due`: when that is, ns; nothing: there is none.
+/// to the next timeout. `due`: when that is, ns; nothing: no thread waits for one.
 int patience(std::optional<uint64_t> due, uint64_t now, bool parents_may_stop);
 
 /// Says what the kernel side could not do, a line each.
