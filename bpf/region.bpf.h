@@ -102,7 +102,7 @@ static __always_inline bool open_region(__u32 pid, __u32 tid, __u32 what)
 		return true;
 	}
 	if (!(what >> FTRACE_REGION_TYPE_SHIFT & 0xff))
-		return false; /* no alarm: a new thread in a region that was open from the start */
+		return false; /* no alarm: the program itself has opened it */
 	if (bpf_ringbuf_query(&life, BPF_RB_AVAIL_DATA) < CAPTURE_LIFE_BYTES / 2)
 		send_region(pid, tid, what | FTRACE_REGION_AGAIN, now);
 	else

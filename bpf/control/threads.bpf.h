@@ -68,7 +68,8 @@ static __noinline int begin_thread(struct hit *h, struct subject *s, __u32 pid, 
 	}
 	if (s->thread->number == 0)
 		fire_immediate(h, s->process, s->thread);
-	if (starts_open)
+	/* A later thread is in the region of its process, which may have stopped since. */
+	if (starts_open && (region_by_thread || s->thread->number == 0))
 		do_event(&h->visitor, CONTROL_START, CONTROL_START << FTRACE_REGION_EVENT_SHIFT,
 			 false);
 	return 0;
