@@ -189,7 +189,7 @@ TEST(ControlMessages, AFaultOfSeveralChainsIsShownInItsOwn) {
   most.push_back("stop:int3,stop:int3,stop:int3,uniform:8:5:1,stop:int3");
   EXPECT_EQ(shown(most), "  " + most.back() + "\n  " + std::string(30, ' ') + "^~~~~~~~~~~~~");
   most.assign(17, "stop:int3");
-  EXPECT_EQ(shown(most), "  stop:int3\n  ^~~~~~~~");
+  EXPECT_EQ(shown(most), "  stop:int3\n  ^~~~~~~~~");
 }
 
 TEST(ControlMessages, AChainHasALongestLength) {

@@ -133,14 +133,6 @@ TEST(ControlNames, TheNearestOnesComeFirst) {
   EXPECT_EQ(nearest_names(image, "b::matmu(int)", 1), Names{"matmu"});
 }
 
-TEST(ControlNames, NearNamesAreLookedForAmong200000Functions) {
-  Image image;
-  image.functions.resize(199'999, {"a", 0x1000, 1});
-  image.functions.push_back({"matmul", 0x1000, 1});
-  image.functions.push_back({"matmuk", 0x1000, 1});
-  EXPECT_EQ(nearest_names(image, "matmu1", 5), Names{"matmul"});
-}
-
 // A third of its letters may be wrong, and one in any case.
 TEST(ControlNames, ANearNameHasTwoThirdsOfTheLetters) {
   const Image image = image_of({"abcdef", "ab"});

@@ -226,8 +226,8 @@ CodeFile make_code(const test::TempDir &dir, const std::string &name, const std:
 
 TEST_F(NameStacks, EachFrameHasTheFunctionOfItsOwnFile) {
   captured.files = {make_code(dir, "none", "-Wl,--build-id=none"),
-                    make_code(dir, "one", "-Wl,--build-id=0x0a1b"),
-                    make_code(dir, "two", "-Wl,--build-id=0x0c2d")};
+                    make_code(dir, "one", "-Wl,--build-id=0x0a1b2c3d"),
+                    make_code(dir, "two", "-Wl,--build-id=0x0c2d4e5f")};
   captured.first_uses.resize(3);
   for (FirstUse &use : captured.first_uses)
     use = {uint32_t(getpid()), monotonic_ns()};
@@ -259,13 +259,14 @@ TEST_F(NameStacks, EachFrameHasTheFunctionOfItsOwnFile) {
   }
   EXPECT_EQ(functions, (Texts{"two_2", "one_1", "one_2", "two_1", "one_2"}));
   EXPECT_EQ(addresses, (std::vector<uint64_t>{0x3011, 0x3000, 0x3010, 0x300f, 0x301f}));
-  EXPECT_EQ(all.build_ids, (Texts{"", "0a1b", "0c2d"}));
-  EXPECT_EQ(asked, (Texts{"0a1b", "0c2d"})) << "those with frames, which have no debug data";
+  EXPECT_EQ(all.build_ids, (Texts{"", "0a1b2c3d", "0c2d4e5f"}));
+  EXPECT_EQ(asked, (Texts{"0a1b2c3d", "0c2d4e5f"}))
+      << "those with frames, which have no debug data";
 }
 
 TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
-  const CodeFile plain = make_code(dir, "plain", "-Wl,--build-id=0x0a1b"),
-                 full = make_code(dir, "full", "-g -Wl,--build-id=0x0c2d"),
+  const CodeFile plain = make_code(dir, "plain", "-Wl,--build-id=0x0a1b2c3d"),
+                 full = make_code(dir, "full", "-g -Wl,--build-id=0x0c2d4e5f"),
                  closed = {dir / "closed", 1, 1};
   CodeFiles files;
   const FirstUse now = {uint32_t(getpid()), monotonic_ns()};
@@ -276,7 +277,7 @@ TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
     asked.push_back(build_id);
     return UniqueFd(open(full.path.c_str(), O_RDONLY | O_CLOEXEC));
   });
-  EXPECT_EQ(asked, Texts{"0a1b"}) << "the other has debug data";
+  EXPECT_EQ(asked, Texts{"0a1b2c3d"}) << "the other has debug data";
   struct stat status = {};
   ASSERT_EQ(fstat(files.find(plain).files.debug, &status), 0);
   EXPECT_EQ(status.st_ino, full.inode);
