@@ -267,6 +267,7 @@ TEST_F(NameStacks, EachFrameHasTheFunctionOfItsOwnFile) {
 TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
   const CodeFile plain = make_code(dir, "plain", "-Wl,--build-id=0x0a1b2c3d"),
                  full = make_code(dir, "full", "-g -Wl,--build-id=0x0c2d4e5f"),
+                 data = make_code(dir, "data", "-g -Wl,--build-id=0x0a1b2c3d"),
                  closed = {dir / "closed", 1, 1};
   CodeFiles files;
   const FirstUse now = {uint32_t(getpid()), monotonic_ns()};
@@ -275,12 +276,12 @@ TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
   Texts asked;
   files.find_debug_data({plain, closed, full}, [&](const std::string &build_id) {
     asked.push_back(build_id);
-    return UniqueFd(open(full.path.c_str(), O_RDONLY | O_CLOEXEC));
+    return UniqueFd(open(data.path.c_str(), O_RDONLY | O_CLOEXEC));
   });
   EXPECT_EQ(asked, Texts{"0a1b2c3d"}) << "the other has debug data";
   struct stat status = {};
   ASSERT_EQ(fstat(files.find(plain).files.debug, &status), 0);
-  EXPECT_EQ(status.st_ino, full.inode);
+  EXPECT_EQ(status.st_ino, data.inode);
   EXPECT_EQ(files.find(full).files.debug, -1);
   files.find_debug_data({plain}, [&](const std::string &) {
     ADD_FAILURE() << "it is there";
