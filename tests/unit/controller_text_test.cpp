@@ -214,7 +214,7 @@ TEST_F(ControllerText, NewThreadsAndProcessesHaveChains) {
   const Lines lines =
       said({"threadid:timeout:3600,name:late", "threadid:timeout:1:tid1,name:new",
             "precond:interactive:bcast,threadid:timeout:1:tid1,name:after",
-            "precond:interactive:count2:bcast,threadid:timeout:1:tid1,name:all",
+            "precond:interactive:count2:global,threadid:timeout:1:tid1,name:all",
             "stop:interactive,name:end"},
            {one.pid()}, false, [&](Controller &controller, Capture &capture) {
              controller.attach("", Identity(), {one.pid()});
@@ -222,7 +222,7 @@ TEST_F(ControllerText, NewThreadsAndProcessesHaveChains) {
              controller.start({one.pid()});
              controller.begin_living();
              before = controller.ask("status");
-             EXPECT_EQ(controller.ask("start"), "ok\nprecond:interactive:count2:bcast: 1 of 2\n");
+             EXPECT_EQ(controller.ask("start"), "ok\nprecond:interactive:count2:global: 1 of 2\n");
              EXPECT_EQ(controller.ask("stop"), "ok\n");
              stopped = controller.ask("status");
              EXPECT_TRUE(one.turn());
