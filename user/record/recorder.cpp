@@ -152,12 +152,13 @@ void Recorder::run() {
 void Recorder::look() {
   uint64_t last_look = somewhere_checked_;
   const uint64_t now = monotonic_ns();
-  uint64_t fullest = fullest_ring_;
+  uint64_t fullest = 0;
   for (CpuStream &cpu : cpus_) {
     cpu.note_position(now);
     fullest = std::max(fullest, cpu.ring_used());
   }
-  fullest_ring_ = fullest;
+  if (fullest > fullest_ring_) // take_fullest_ring() may clear it at any time
+    fullest_ring_ = fullest;
   if (pause_wanted_ != paused_) {
     paused_ = !paused_;
     for (CpuStream &cpu : cpus_)
