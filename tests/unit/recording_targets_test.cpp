@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whole sessions by what they trace, and by what they record of it: user/record/record, recording
+// and traced. They need root.
+#include "tests/unit/support/project_file.h"
+#include "tests/unit/support/recorded_session.h"
+#include "tests/unit/support/waiting_program.h"
+#include "user/bpf/preflight.h"
+#include "user/cli/checked_options.h"
+#include "user/record/record.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sys/stat.h>
+
+namespace ovnitrace {
+namespace {
+
+using test::RecordedTrace;
+using test::Session;
+using test::WaitingProgram;
+using Words = std::vector<std::string>;
+
+class RecordingTargets : public test::SessionTest {
+protected:
+  static Words attached(const WaitingProgram &program, Words more = {}) {
+    more.insert(more.begin(), {"-p", std::to_string(program.pid())});
+    return more;
+  }
+};
+
+Words shell(const std::string &script) {
+  return {"/bin/sh", "-c", script};
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(RecordingTargets, AProcessIsTracedUntilItEndsWithTheRightsOfTheUserOfSudo) {
+  WaitingProgram cat("/bin/cat");
+  Session session([&] {
+    setenv("SUDO_UID", "65534", 1);
+    setenv("SUDO_GID", "65533", 1);
+    chmod(".", 0777);
+    return Session::record(attached(cat), {});
+  });
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  const std::string status = test::text_of(fmt::format("/proc/{}/status", session.pid()));
+  EXPECT_TRUE(contains(status, "\nUid:\t65534\t65534\t65534\t65534\n")) << status;
+  EXPECT_TRUE(contains(status, "\nGid:\t65533\t65533\t65533\t65533\n")) << status;
+  EXPECT_TRUE(contains(status, "\nCapEff:\t0000000000000000\n")) << status;
+  EXPECT_TRUE(contains(status, "\nSeccomp:\t2\n")) << status;
+  EXPECT_TRUE(cat.turn());
+  const uint32_t pid = cat.pid();
+  cat.end(SIGTERM);
+  EXPECT_EQ(session.wait(), 0);
+  EXPECT_TRUE(session.printed().starts_with(
+      fmt::format("ovnitrace: tracing process {} (cat) with children until it ends or Ctrl-C; the "
+                  "trace goes to t\novnitrace: the process ended: tracing stopped\novnitrace: ",
+                  pid)))
+      << session.printed();
+  struct stat file = {};
+  EXPECT_EQ(stat((session.path("t") + "/trace.json").c_str(), &file), 0);
+  EXPECT_EQ(file.st_uid, 65534u);
+  EXPECT_EQ(file.st_gid, 65533u);
+  const RecordedTrace trace = session.trace();
+  EXPECT_EQ(trace.names(), Words{"cat"});
+  EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
+  EXPECT_EQ(trace.damage, 0u);
+  EXPECT_EQ(trace.json["ended"]["how"], "the process ended");
+  EXPECT_EQ(trace.json["attached_pids"], std::vector{pid});
+  EXPECT_TRUE(trace.json["with_children"]);
+  EXPECT_TRUE(trace.json["command"].empty());
+  EXPECT_FALSE(trace.json.contains("program_pid"));
+  if (in_initial_pid_namespace()) {
+    ASSERT_EQ(trace.json["command_lines"].size(), 1u);
+    EXPECT_EQ(trace.json["command_lines"][0]["text"], "/bin/cat");
+    EXPECT_EQ(trace.json["command_lines"][0]["since_ns"], 0);
+  }
+}
+
+TEST_F(RecordingTargets, TheWholeMachineIsTracedUntilItIsStoppedByHand) {
+  Session session({"-a"});
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  EXPECT_EQ(session.ctl("stop"), "");
+  const nlohmann::json json = session.description();
+  EXPECT_EQ(json["ended"]["how"], "stopped by ovnitrace ctl stop");
+  EXPECT_EQ(json["ended"]["exit_status"], 0) << "the answer comes when the trace is whole";
+  EXPECT_TRUE(json["all_threads"]);
+  EXPECT_FALSE(json.contains("cpu_holders"));
+  EXPECT_GT(json["threads"].size(), 10u);
+  EXPECT_EQ(session.wait(), 0) << session.printed();
+  EXPECT_TRUE(session.printed().starts_with(
+      "ovnitrace: tracing every thread of the machine until Ctrl-C; the trace goes to t\n"))
+      << session.printed();
+  EXPECT_EQ(session.count_printed("ovnitrace: ovnitrace ctl stop: tracing stopped\n"), 1u);
+}
+
+TEST_F(RecordingTargets, FiltersThatNothingPassesAreReported) {
+  const std::string filters = "--comm no-such-name --cgroup no-such-cgroup";
+  Session session({"--comm", "no-such-name", "--cgroup", "no-such-cgroup", "--buffer", "last:1M",
+                   "--trigger", "exit:no-such-exit", "-d", "10ms"});
+  EXPECT_EQ(session.wait(), 0) << session.printed();
+  for (const std::string &line :
+       {std::string("warning: --cgroup no-such-cgroup: there is no such cgroup now; ovnitrace "
+                    "waits for one"),
+        "warning: no thread passes the filters now (" + filters + "); ovnitrace waits for one",
+        std::string("warning: --trigger exit:no-such-exit: no thread has this name now; ovnitrace "
+                    "waits for one. To match a longer name, add *"),
+        "tracing threads of the machine that pass " + filters +
+            " for 10.00 ms or until Ctrl-C; the trace goes to t",
+        std::string("--trigger exit:no-such-exit has hit 0 times")})
+    EXPECT_EQ(session.count_printed("ovnitrace: " + line + "\n"), 1u) << line << "\n"
+                                                                      << session.printed();
+  const nlohmann::json json = session.description();
+  EXPECT_EQ(json["ended"]["how"], "after 10.00 ms (-d)");
+  EXPECT_EQ(json["filters"], (Words{"--comm no-such-name", "--cgroup no-such-cgroup"}));
+  EXPECT_FALSE(json.contains("all_threads"));
+  EXPECT_TRUE(json["threads"].empty());
+}
+
+TEST_F(RecordingTargets, ASignalBeforeTheStartEndsTheSession) {
+  Session session([] {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGTERM);
+    sigprocmask(SIG_BLOCK, &one, nullptr);
+    raise(SIGTERM);
+    return Session::record({"-p", std::to_string(getpid())}, {});
+  });
+  EXPECT_EQ(session.wait(), 128 + SIGTERM);
+  EXPECT_EQ(session.printed(), "ovnitrace: stopped by signal 15 before the capture started\n");
+  EXPECT_FALSE(session.exists("t"));
+}
+
+TEST_F(RecordingTargets, FamiliesAreRecordedBesideTheScheduler) {
+  Session session({"--filter", "+signal"}, shell("trap : USR1; kill -USR1 $$; exit 3"));
+  EXPECT_EQ(session.wait(), 3) << session.printed();
+  const RecordedTrace trace = session.trace();
+  EXPECT_EQ(trace.count(FTrace_EVT_signal), 2u) << "sent and taken";
+  EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
+  EXPECT_EQ(trace.json["options"]["families"], "sched, signal, user");
+  EXPECT_EQ(trace.json["events"], trace.captured);
+  uint64_t of_families = 0, transitions = 0;
+  for (const nlohmann::json &cpu : trace.json["per_cpu"]) {
+    of_families += cpu["family_events"].get<uint64_t>();
+    transitions += cpu["transitions"].get<uint64_t>();
+  }
+  EXPECT_EQ(of_families, 2u);
+  EXPECT_EQ(trace.json["logged_by_kernel"], transitions + 2);
+}
+
+TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
+  const test::TempDir dir;
+  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
+                                  "int main(void) {\n"
+                                  "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
+                                  "  return 3;\n"
+                                  "}\n";
+  const std::string app = dir / "app", include = test::project_path("include"),
+                    build = "gcc -O1 -I" + include + " -o " + app + " " + app + ".c";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  Session other(Words{}, {"/usr/bin/env", app});
+  EXPECT_EQ(other.wait(), 3) << other.printed();
+  EXPECT_EQ(
+      other.count_printed(fmt::format("ovnitrace: /usr/bin/env started {0}, whose user events "
+                                      "are not recorded: add --probe {0}\n",
+                                      app)),
+      1u)
+      << other.printed();
+  EXPECT_EQ(other.trace().count(FTrace_EVT_user_event_0), 0u);
+
+  Session named({"--filter", "user"}, {app});
+  EXPECT_EQ(named.wait(), 3) << named.printed();
+  EXPECT_EQ(named.count_printed("ovnitrace: the threads of user events are not known without the "
+                                "scheduler's events: add sched to --filter\n"),
+            1u)
+      << named.printed();
+  EXPECT_EQ(named.count_printed("--probe"), 0u);
+  const RecordedTrace trace = named.trace();
+  EXPECT_EQ(trace.count(FTrace_EVT_user_event_0), 1u);
+  EXPECT_EQ(trace.count(FTrace_EVT_task_dispatch), 0u);
+  EXPECT_EQ(trace.json["options"]["families"], "user");
+  EXPECT_EQ(trace.json["user_events_refused"], 0);
+}
+
+TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
+  if (!in_initial_pid_namespace())
+    GTEST_SKIP() << "stacks need the machine's pids";
+  const WaitingProgram cat("/bin/cat");
+  Session session(attached(cat, {"--stacks"}));
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  for (int n = 0; n < 20; n++)
+    EXPECT_TRUE(cat.turn());
+  kill(session.pid(), SIGINT);
+  EXPECT_EQ(session.wait(), 0) << session.printed();
+  const RecordedTrace trace = session.trace();
+  EXPECT_EQ(trace.json["ended"]["how"], "stopped by a signal");
+  EXPECT_EQ(trace.json["options"]["stacks"], "kernel,user");
+  ASSERT_GT(trace.json["stacks_taken"]["all"], 0);
+  EXPECT_EQ(trace.json["stacks_taken"]["lost"], 0);
+  EXPECT_GT(trace.count(FTrace_EXT_stack), 0u);
+  EXPECT_EQ(trace.json["stacks"].size(), trace.json["stacks_taken"]["distinct"]);
+  size_t named = 0;
+  for (const nlohmann::json &frame : trace.json["stack_frames"])
+    named += frame.contains("kernel") && frame.contains("function");
+  EXPECT_GT(named, 0u);
+  EXPECT_TRUE(contains(session.printed(), " stack")) << session.printed();
+}
+
+TEST_F(RecordingTargets, RegionsAreOpenedByHandAndSavedWhenTheyStop) {
+  Session session({"--control", "start:interactive,stop:interactive,name:hand", "--buffer",
+                   "last:1M", "--trigger", "region_stop"},
+                  shell("read line; exit 5"));
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  EXPECT_TRUE(contains(session.ctl("status"), ": in no region\n"));
+  EXPECT_EQ(session.ctl("start"), "");
+  EXPECT_TRUE(contains(session.ctl("status"), ": in a region since "));
+  EXPECT_EQ(session.count_printed("saved to"), 0u);
+  EXPECT_EQ(session.ctl("stop"), "");
+  EXPECT_TRUE(session.await_printed("ovnitrace: saved to t.1 ")) << session.printed();
+  EXPECT_EQ(session.ctl("start"), "no thread waits for start:interactive now");
+  EXPECT_EQ(session.wait(), 5);
+  EXPECT_EQ(session.count_printed("no region started"), 0u);
+  const RecordedTrace trace = session.trace("t.1");
+  EXPECT_EQ(trace.count(FTrace_EXT_region), 2u);
+  EXPECT_EQ(trace.json["control"]["region"], "global");
+  EXPECT_EQ(trace.json["control"]["chains"][0]["name"], "hand");
+}
+
+TEST_F(RecordingTargets, ACaptureWithoutARegionSaysSo) {
+  Session session({"--control", "start:interactive"}, shell("exit 3"));
+  EXPECT_EQ(session.wait(), 3) << session.printed();
+  EXPECT_EQ(session.count_printed("ovnitrace: no region started, so nothing was recorded. Never "
+                                  "fired: start:interactive. "),
+            1u)
+      << session.printed();
+}
+
+/// Looks at two parts at once, prints them, and ends the capture.
+class TwoParts final : public LiveView {
+public:
+  TwoParts() { scratch = "scratch"; }
+  bool wait(uint64_t, int) override { return parts_ < 2; }
+  void take(const std::string &directory, uint64_t from, uint64_t to) override {
+    parts_++;
+    const RecordedTrace part(directory);
+    std::printf("%s of %s %s, %s\n", directory.c_str(), part.names().at(0).c_str(),
+                part.json["ended"]["how"].get<std::string>().c_str(), from < to ? "ahead" : "back");
+  }
+  void saved(const std::string &message) override { std::printf("%s\n", message.c_str()); }
+  void close() override { std::printf("closed\n"); }
+
+private:
+  int parts_ = 0;
+};
+
+TEST_F(RecordingTargets, ALiveViewGetsPartsOfACapture) {
+  const WaitingProgram cat("/bin/cat");
+  Session session([&] {
+    if (mkdir("scratch", 0700) != 0)
+      return 1;
+    RecordArguments arguments;
+    arguments.buffer = "last:1M";
+    arguments.options.pids = {cat.pid()};
+    arguments.options.directory = "t";
+    arguments.options.quiet = true;
+    RecordOptions options = checked(arguments);
+    TwoParts view;
+    options.live = &view;
+    const RecordResult result = record(options);
+    std::printf("%s\n", result.how.c_str());
+    if (view.failure)
+      std::rethrow_exception(view.failure);
+    return result.exit_status;
+  });
+  EXPECT_EQ(session.wait(), 0);
+  EXPECT_EQ(session.printed(), "scratch/part-0 of cat saved while the capture went on, ahead\n"
+                               "scratch/part-1 of cat saved while the capture went on, ahead\n"
+                               "closed\n"
+                               "stopped by a signal\n");
+}
+
+} // namespace
+} // namespace ovnitrace
