@@ -2,11 +2,14 @@
 // Whole sessions that trace a program: user/record/record, recording and traced. They need root.
 #include "emulator/base/human.h"
 #include "tests/unit/support/recorded_session.h"
+#include "user/net/collector.h"
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <regex>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace ovnitrace {
 namespace {
@@ -79,6 +82,23 @@ TEST_F(RecordedProgram, ThatCannotBeginLeavesNothing) {
             "ovnitrace: cannot run /no/such: No such file or directory; is the path right, and the "
             "interpreter that its first line names there?\n");
   EXPECT_FALSE(session.exists("t"));
+}
+
+// trace.json is a directory, which the trace cannot replace.
+TEST_F(RecordedProgram, RunsOnIfItsTraceCannotBegin) {
+  Session session([] {
+    if (mkdir("t", 0700) != 0 || mkdir("t/trace.json", 0700) != 0)
+      return 99;
+    return Session::record({"-f"}, shell("read line; echo $line >done; exit 5"));
+  });
+  ASSERT_TRUE(session.await_printed("ovnitrace: cannot trace on; the program runs to its end "
+                                    "without it\n"))
+      << session.printed();
+  session.type("all\n");
+  EXPECT_EQ(session.wait(), 1);
+  EXPECT_EQ(test::text_of(session.path("done")), "all\n");
+  EXPECT_TRUE(matches(session.printed(), "\novnitrace: .*t/trace\\.json.*Is a directory"))
+      << session.printed();
 }
 
 TEST_F(RecordedProgram, AProgramOfAnotherUserGetsOurSignals) {
@@ -248,6 +268,39 @@ TEST_F(RecordedProgram, AnEventOfAFamilySavesUntilItHasSavedEnough) {
   EXPECT_EQ(session.count_printed("has hit"), 0u) << "that is of triggers of the kernel side";
   EXPECT_EQ(session.trace("t.1").count(FTrace_EVT_signal), 2u) << "sent and taken";
   EXPECT_EQ(session.trace().count(FTrace_EVT_signal), 4u);
+}
+
+TEST_F(RecordedProgram, IsSentToACollector) {
+  Session collector([] {
+    CollectOptions options;
+    options.directory = "traces";
+    options.listen = {parse_endpoint("", "tcp://127.0.0.1:0")};
+    return collect(options);
+  });
+  std::smatch url;
+  ASSERT_TRUE(collector.await([&] {
+    return std::regex_search(collector.printed(), url,
+                             std::regex("listening on (tcp://127.0.0.1:[0-9]+)\n"));
+  })) << collector.printed();
+  Session session([to = url[1].str()] {
+    return Session::command({"record", "--send", to}, shell("read line; exit 5"));
+  });
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  EXPECT_EQ(session.ctl_by_pid("mark it is sent"), "");
+  EXPECT_EQ(session.wait(), 5);
+  kill(collector.pid(), SIGTERM);
+  EXPECT_EQ(collector.wait(), 0) << collector.printed();
+  std::vector<std::string> traces;
+  for (const auto &entry : std::filesystem::directory_iterator(collector.path("traces")))
+    traces.push_back("traces/" + entry.path().filename().string());
+  ASSERT_EQ(traces.size(), 1u);
+  EXPECT_TRUE(traces[0].starts_with("traces/sh-")) << traces[0];
+  const RecordedTrace trace = collector.trace(traces[0]);
+  EXPECT_EQ(trace.marks(), Words{"it is sent"});
+  EXPECT_EQ(trace.names(), Words{"sh"});
+  EXPECT_EQ(trace.json["ended"]["how"], "exited with status 5");
+  EXPECT_EQ(trace.json["events"], trace.captured);
+  EXPECT_EQ(trace.damage, 0u);
 }
 
 TEST_F(RecordedProgram, IsCutIntoParts) {

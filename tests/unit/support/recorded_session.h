@@ -104,9 +104,14 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// For a child: parses the command line and records.
+  /// For a child: records into the directory t.
   static int record(std::vector<std::string> words, const std::vector<std::string> &program) {
-    words.insert(words.begin(), {"ovnitrace", "record", "-o", "t"});
+    words.insert(words.begin(), {"record", "-o", "t"});
+    return command(std::move(words), program);
+  }
+  /// For a child: runs a command of ovnitrace.
+  static int command(std::vector<std::string> words, const std::vector<std::string> &program) {
+    words.insert(words.begin(), "ovnitrace");
     std::vector<char *> argv;
     for (std::string &word : words)
       argv.push_back(word.data());
@@ -128,13 +133,10 @@ public:
     EXPECT_EQ(write(input_.get(), text.data(), text.size()), ssize_t(text.size()));
   }
   /// Returns the answer of `ovnitrace ctl`, or why there is none.
-  std::string ctl(const std::string &line, const std::string &where = "t") const {
-    try {
-      return control::ask(path(where), line);
-    } catch (const Error &error) {
-      const std::string what = error.what(), start = "ctl " + path(where) + " " + line + ": ";
-      return what.starts_with(start) ? what.substr(start.size()) : what;
-    }
+  std::string ctl(const std::string &line) const { return answer(path("t"), line); }
+  /// Returns the answer to `ovnitrace ctl PID`.
+  std::string ctl_by_pid(const std::string &line) const {
+    return answer(std::to_string(pid_), line);
   }
   /// Waits until `condition` holds, for a minute at most. Returns whether it does.
   bool await(const std::function<bool()> &condition) {
@@ -147,8 +149,8 @@ public:
     return condition();
   }
   /// Waits until the capture can be controlled.
-  bool await_start(const std::string &where = "t") {
-    return await([&] { return ctl("status", where).starts_with("recording for ") || ended(); }) &&
+  bool await_start() {
+    return await([&] { return ctl_by_pid("status").starts_with("recording for ") || ended(); }) &&
            !ended();
   }
   /// Waits until the session has printed this.
@@ -195,6 +197,14 @@ private:
     const int status = chdir(dir_.path().c_str()) == 0 ? work() : 99;
     std::fflush(nullptr);
     _exit(status);
+  }
+  static std::string answer(const std::string &where, const std::string &line) {
+    try {
+      return control::ask(where, line);
+    } catch (const Error &error) {
+      const std::string what = error.what(), start = "ctl " + where + " " + line + ": ";
+      return what.starts_with(start) ? what.substr(start.size()) : what;
+    }
   }
   void take_output() {
     char part[4096];
