@@ -2,15 +2,20 @@
 // Captures that are loaded: the threads of --dry-run, and what the machine refuses. They need root.
 #include "user/bpf/capture.h"
 
+#include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "tests/unit/support/child_status.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/ordered_child.h"
 #include "user/bpf/cause_capture.h"
+#include "user/bpf/family_capture.h"
 #include "user/record/record.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fcntl.h>
+#include <functional>
 #include <string>
 #include <sys/resource.h>
 #include <thread>
@@ -60,28 +65,24 @@ TEST_F(LoadedCapture, ARingHasAPossibleSize) {
                                "argument"));
 }
 
-/// Returns what is printed in a child that can open only so many files more.
-std::string printed_with_files(rlim_t more, const std::function<void(const CauseCapture &)> &look,
-                               const Capture &capture, bool when_attaching) {
+/// Lets this process open only so many files more.
+void limit_files(rlim_t more) {
+  const int lowest = dup(STDERR_FILENO);
+  close(lowest);
+  const rlimit few = {rlim_t(lowest) + more, rlim_t(lowest) + more};
+  setrlimit(RLIMIT_NOFILE, &few);
+}
+
+/// Returns what is printed in a child that does this.
+std::string printed_by(const std::function<void()> &act) {
   int ends[2];
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  const int status = test::status_of([&] {
-    dup2(ends[1], STDERR_FILENO);
-    std::optional<CauseCapture> causes;
-    if (when_attaching)
-      causes.emplace(capture);
-    const int lowest = dup(STDERR_FILENO);
-    close(lowest);
-    const rlimit few = {rlim_t(lowest) + more, rlim_t(lowest) + more};
-    setrlimit(RLIMIT_NOFILE, &few);
-    if (!when_attaching)
-      causes.emplace(capture);
-    causes->attach();
-    look(*causes);
-    causes->detach();
-    return testing::Test::HasFailure() ? 1 : 0;
-  });
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(test::status_of([&] {
+              dup2(ends[1], STDERR_FILENO);
+              act();
+              return testing::Test::HasFailure() ? 1 : 0;
+            }),
+            0);
   close(ends[1]);
   std::string text(4096, 0);
   text.resize(size_t(std::max<ssize_t>(read(ends[0], text.data(), text.size()), 0)));
@@ -91,19 +92,50 @@ std::string printed_with_files(rlim_t more, const std::function<void(const Cause
 
 TEST_F(LoadedCapture, GoesOnWithoutCausesIfTheMachineHasNoRoomForThem) {
   const Capture capture({});
-  const auto has_none = [](const CauseCapture &causes) {
+  const std::string warning =
+      "ovnitrace: warning: devices and refills of CPU quotas and budgets are not recorded: Too "
+      "many open files\n";
+  const auto expect_none = [](CauseCapture &causes) {
+    causes.attach();
     EXPECT_FALSE(causes.sees_refills());
     EXPECT_EQ(causes.devices(), nullptr);
+    causes.detach();
   };
-  for (const bool when_attaching : {false, true})
-    EXPECT_EQ(printed_with_files(when_attaching ? 0 : 1, has_none, capture, when_attaching),
-              "ovnitrace: warning: devices and refills of CPU quotas and budgets are not recorded: "
-              "Too many open files\n")
-        << when_attaching;
-  EXPECT_EQ(printed_with_files(
-                1000, [](const CauseCapture &causes) { EXPECT_NE(causes.devices(), nullptr); },
-                capture, false),
-            "");
+  EXPECT_EQ(printed_by([&] {
+              limit_files(1);
+              CauseCapture causes(capture);
+              expect_none(causes);
+            }),
+            warning);
+  EXPECT_EQ(printed_by([&] {
+              CauseCapture causes(capture);
+              EXPECT_NE(causes.devices(), nullptr);
+              limit_files(0);
+              expect_none(causes);
+            }),
+            warning);
+}
+
+// There is a number of files that is enough for the maps, and not for the programs.
+TEST_F(LoadedCapture, GoesOnWithoutAFamilyThatTheKernelRefuses) {
+  const Capture capture({});
+  const FamilySet signal = parse_families("signal");
+  std::string printed;
+  for (rlim_t more = 8; more < 64 && printed.empty(); more++)
+    printed = printed_by([&] {
+      limit_files(more);
+      try {
+        FamilyCapture families(capture, signal, {}, 0);
+        EXPECT_EQ(families.families().bits(), families.refused().empty() ? signal.bits() : 0u);
+        for (const std::string &why : families.refused())
+          print_text(why);
+        if (families.refused().empty())
+          print_text("all is there");
+      } catch (const Error &) {
+      }
+    });
+  EXPECT_EQ(printed, "ovnitrace: the kernel refuses the programs of the family signal, which is "
+                     "not captured: Too many open files\n");
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <fstream>
 #include <sys/stat.h>
 
@@ -238,22 +239,31 @@ TEST_F(RecordingTargets, ACaptureWithoutARegionSaysSo) {
       << session.printed();
 }
 
-/// Looks at two parts at once, prints them, and ends the capture.
+/// Looks at two parts at once, with a save between them, prints them, and ends the capture.
 class TwoParts final : public LiveView {
 public:
   TwoParts() { scratch = "scratch"; }
-  bool wait(uint64_t, int) override { return parts_ < 2; }
+  bool wait(uint64_t, int) override {
+    for (int tries = 0; parts_ == 1 && !saved_ && tries < 30'000; tries++)
+      usleep(2000);
+    return parts_ < 2;
+  }
   void take(const std::string &directory, uint64_t from, uint64_t to) override {
-    parts_++;
     const RecordedTrace part(directory);
     std::printf("%s of %s %s, %s\n", directory.c_str(), part.names().at(0).c_str(),
                 part.json["ended"]["how"].get<std::string>().c_str(), from < to ? "ahead" : "back");
+    if (parts_++ == 0)
+      kill(getpid(), SIGUSR2);
   }
-  void saved(const std::string &message) override { std::printf("%s\n", message.c_str()); }
+  void saved(const std::string &message) override {
+    std::printf("%s\n", message.substr(0, message.find('-')).c_str());
+    saved_ = true;
+  }
   void close() override { std::printf("closed\n"); }
 
 private:
   int parts_ = 0;
+  std::atomic<bool> saved_ = false;
 };
 
 TEST_F(RecordingTargets, ALiveViewGetsPartsOfACapture) {
@@ -277,6 +287,7 @@ TEST_F(RecordingTargets, ALiveViewGetsPartsOfACapture) {
   });
   EXPECT_EQ(session.wait(), 0);
   EXPECT_EQ(session.printed(), "scratch/part-0 of cat saved while the capture went on, ahead\n"
+                               "saved to cat\n"
                                "scratch/part-1 of cat saved while the capture went on, ahead\n"
                                "closed\n"
                                "stopped by a signal\n");
