@@ -26,6 +26,12 @@ TEST(KernelNeeds, TheVerdictIsTheLastLineBeforeTheVerifiersCount) {
   EXPECT_EQ(verifier_verdict(kRefusal), "Sleepable programs can only use preallocated maps");
   EXPECT_EQ(verifier_verdict("libbpf: failed to load object 'control_bpf'\n"), "");
   EXPECT_EQ(verifier_verdict(""), "");
+  EXPECT_EQ(verifier_verdict("libbpf: prog 'a': BPF program load failed: Too many open files\n"
+                             "libbpf: prog 'a': -- BEGIN PROG LOAD LOG --\n"
+                             "processed 9 insns (limit 1000000) max_states_per_insn 0\n"
+                             "-- END PROG LOAD LOG --\n"),
+            "")
+      << "the verifier has accepted it";
 }
 
 /// As libbpf prints a warning.

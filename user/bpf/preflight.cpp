@@ -110,8 +110,10 @@ std::string verifier_verdict(std::string_view log) {
   if (end == log.npos)
     return {};
   const size_t begin = log.rfind('\n', end - 1);
-  return std::string(
-      log.substr(begin == log.npos ? 0 : begin + 1, end - (begin == log.npos ? 0 : begin + 1)));
+  const std::string_view last =
+      log.substr(begin == log.npos ? 0 : begin + 1, end - (begin == log.npos ? 0 : begin + 1));
+  // libbpf's own line: the verifier has accepted the program, and loading failed after that.
+  return last.ends_with("-- BEGIN PROG LOAD LOG --") ? "" : std::string(last);
 }
 
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &log) {
