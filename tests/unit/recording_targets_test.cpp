@@ -99,7 +99,7 @@ TEST_F(RecordingTargets, TheWholeMachineIsTracedUntilItIsStoppedByHand) {
 }
 
 TEST_F(RecordingTargets, FiltersThatNothingPassesAreReported) {
-  const std::string filters = "--comm no-such-name --cgroup no-such-cgroup";
+  const std::string filters = "--cgroup no-such-cgroup --comm no-such-name";
   Session session({"--comm", "no-such-name", "--cgroup", "no-such-cgroup", "--buffer", "last:1M",
                    "--trigger", "exit:no-such-exit", "-d", "10ms"});
   EXPECT_EQ(session.wait(), 0) << session.printed();
@@ -116,7 +116,7 @@ TEST_F(RecordingTargets, FiltersThatNothingPassesAreReported) {
                                                                       << session.printed();
   const nlohmann::json json = session.description();
   EXPECT_EQ(json["ended"]["how"], "after 10.00 ms (-d)");
-  EXPECT_EQ(json["filters"], (Words{"--comm no-such-name", "--cgroup no-such-cgroup"}));
+  EXPECT_EQ(json["filters"], (Words{"--cgroup no-such-cgroup", "--comm no-such-name"}));
   EXPECT_FALSE(json.contains("all_threads"));
   EXPECT_TRUE(json["threads"].empty());
 }
