@@ -65,7 +65,7 @@ TEST_F(RecordingTargets, AProcessIsTracedUntilItEndsWithTheRightsOfTheUserOfSudo
   EXPECT_EQ(stat((session.path("t") + "/trace.json").c_str(), &file), 0);
   EXPECT_EQ(file.st_uid, 65534u);
   EXPECT_EQ(file.st_gid, 65533u);
-  const RecordedTrace trace = session.trace();
+  RecordedTrace trace = session.trace();
   EXPECT_EQ(trace.names(), Words{"cat"});
   EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
   EXPECT_EQ(trace.damage, 0u);
@@ -85,7 +85,7 @@ TEST_F(RecordingTargets, TheWholeMachineIsTracedUntilItIsStoppedByHand) {
   Session session({"-a"});
   ASSERT_TRUE(session.await_start()) << session.printed();
   EXPECT_EQ(session.ctl("stop"), "");
-  const nlohmann::json json = session.description();
+  nlohmann::json json = session.description();
   EXPECT_EQ(json["ended"]["how"], "stopped by ovnitrace ctl stop");
   EXPECT_EQ(json["ended"]["exit_status"], 0) << "the answer comes when the trace is whole";
   EXPECT_TRUE(json["all_threads"]);
@@ -114,7 +114,7 @@ TEST_F(RecordingTargets, FiltersThatNothingPassesAreReported) {
         std::string("--trigger exit:no-such-exit has hit 0 times")})
     EXPECT_EQ(session.count_printed("ovnitrace: " + line + "\n"), 1u) << line << "\n"
                                                                       << session.printed();
-  const nlohmann::json json = session.description();
+  nlohmann::json json = session.description();
   EXPECT_EQ(json["ended"]["how"], "after 10.00 ms (-d)");
   EXPECT_EQ(json["filters"], (Words{"--cgroup no-such-cgroup", "--comm no-such-name"}));
   EXPECT_FALSE(json.contains("all_threads"));
@@ -138,7 +138,7 @@ TEST_F(RecordingTargets, ASignalBeforeTheStartEndsTheSession) {
 TEST_F(RecordingTargets, FamiliesAreRecordedBesideTheScheduler) {
   Session session({"--filter", "+signal"}, shell("trap : USR1; kill -USR1 $$; exit 3"));
   EXPECT_EQ(session.wait(), 3) << session.printed();
-  const RecordedTrace trace = session.trace();
+  RecordedTrace trace = session.trace();
   EXPECT_EQ(trace.count(FTrace_EVT_signal), 2u) << "sent and taken";
   EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
   EXPECT_EQ(trace.json["options"]["families"], "sched, signal, user");
@@ -157,6 +157,7 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
   std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
                                   "int main(void) {\n"
                                   "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
+                                  "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
                                   "  return 3;\n"
                                   "}\n";
   const std::string app = dir / "app", include = test::project_path("include"),
@@ -179,8 +180,12 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
             1u)
       << named.printed();
   EXPECT_EQ(named.count_printed("--probe"), 0u);
-  const RecordedTrace trace = named.trace();
-  EXPECT_EQ(trace.count(FTrace_EVT_user_event_0), 1u);
+  RecordedTrace trace = named.trace();
+  Words logged;
+  for (const Event &event : trace.events)
+    if (event.kind == FTrace_EVT_user_event_0 || event.kind == FTrace_EVT_user_event_3)
+      logged.push_back(fmt::format("{:x} {}", event.kind, event.par2));
+  EXPECT_EQ(logged, (Words{"9 42", "39 43"}));
   EXPECT_EQ(trace.count(FTrace_EVT_task_dispatch), 0u);
   EXPECT_EQ(trace.json["options"]["families"], "user");
   EXPECT_EQ(trace.json["user_events_refused"], 0);
@@ -196,7 +201,7 @@ TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
     EXPECT_TRUE(cat.turn());
   kill(session.pid(), SIGINT);
   EXPECT_EQ(session.wait(), 0) << session.printed();
-  const RecordedTrace trace = session.trace();
+  RecordedTrace trace = session.trace();
   EXPECT_EQ(trace.json["ended"]["how"], "stopped by a signal");
   EXPECT_EQ(trace.json["options"]["stacks"], "kernel,user");
   ASSERT_GT(trace.json["stacks_taken"]["all"], 0);
@@ -224,7 +229,7 @@ TEST_F(RecordingTargets, RegionsAreOpenedByHandAndSavedWhenTheyStop) {
   EXPECT_EQ(session.ctl("start"), "no thread waits for start:interactive now");
   EXPECT_EQ(session.wait(), 5);
   EXPECT_EQ(session.count_printed("no region started"), 0u);
-  const RecordedTrace trace = session.trace("t.1");
+  RecordedTrace trace = session.trace("t.1");
   EXPECT_EQ(trace.count(FTrace_EXT_region), 2u);
   EXPECT_EQ(trace.json["control"]["region"], "global");
   EXPECT_EQ(trace.json["control"]["chains"][0]["name"], "hand");
@@ -249,7 +254,7 @@ public:
     return parts_ < 2;
   }
   void take(const std::string &directory, uint64_t from, uint64_t to) override {
-    const RecordedTrace part(directory);
+    RecordedTrace part(directory);
     std::printf("%s of %s %s, %s\n", directory.c_str(), part.names().at(0).c_str(),
                 part.json["ended"]["how"].get<std::string>().c_str(), from < to ? "ahead" : "back");
     if (parts_++ == 0)

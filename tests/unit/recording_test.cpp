@@ -30,7 +30,7 @@ bool matches(const std::string &text, const std::string &pattern) {
 }
 
 /// The line that says what was recorded, from what the trace has.
-std::string summary_of(const RecordedTrace &trace, const std::string &threads) {
+std::string summary_of(RecordedTrace &trace, const std::string &threads) {
   return fmt::format("ovnitrace: {} of {} on {} in {}, 0 lost; written to t\n",
                      human_count(trace.captured, "event", "events"), threads,
                      human_count(trace.json["topology"].size(), "CPU", "CPUs"),
@@ -41,15 +41,15 @@ std::string summary_of(const RecordedTrace &trace, const std::string &threads) {
 TEST_F(RecordedProgram, HasAProgramFromItsFirstInstantToItsLast) {
   Session session(Words{}, shell("exit 7"));
   EXPECT_EQ(session.wait(), 7);
-  const RecordedTrace trace = session.trace();
+  RecordedTrace trace = session.trace();
   EXPECT_EQ(session.printed(),
             summary_of(trace, "1 thread") +
                 "ovnitrace: see it with `ovnitrace info t` or `ovnitrace report t --open`; for "
                 "Paraver, `ovnitrace convert t`\n");
   EXPECT_EQ(trace.damage, 0u);
-  EXPECT_EQ(trace.names(), Words{"sh"});
+  ASSERT_EQ(trace.names(), Words{"sh"});
   EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
-  const nlohmann::json &json = trace.json;
+  nlohmann::json &json = trace.json;
   EXPECT_EQ(json["command"], shell("exit 7"));
   EXPECT_EQ(json["ended"], (nlohmann::json{{"how", "exited with status 7"}, {"exit_status", 7}}));
   EXPECT_EQ(json["program_pid"], trace.catalog.threads[0].pid);
@@ -116,7 +116,7 @@ TEST_F(RecordedProgram, IsControlledByHand) {
   Session session(Words{}, shell("read line; exit 5"));
   ASSERT_TRUE(session.await_start()) << session.printed();
   EXPECT_EQ(session.ctl("mark first one"), "");
-  const nlohmann::json early = session.description();
+  nlohmann::json early = session.description();
   EXPECT_EQ(early["marks"][0]["text"], "first one");
   EXPECT_EQ(early["ended"]["how"], "still being captured, or the tracer was killed");
   EXPECT_EQ(session.ctl("save"), "only a flight recorder (--buffer last:SIZE) can be saved");
@@ -143,7 +143,7 @@ TEST_F(RecordedProgram, IsControlledByHand) {
   EXPECT_EQ(session.count_printed("ovnitrace: ovnitrace ctl stop: tracing stopped; the program "
                                   "goes on untraced\n"),
             1u);
-  const RecordedTrace trace = session.trace();
+  RecordedTrace trace = session.trace();
   EXPECT_EQ(trace.json["ended"],
             (nlohmann::json{{"how", "stopped by ovnitrace ctl stop; later the program exited with "
                                     "status 5"},
@@ -181,7 +181,7 @@ TEST_F(RecordedProgram, EndsWhenItsBufferIsFull) {
                                   "program goes on untraced\n"),
             1u)
       << session.printed();
-  const nlohmann::json json = session.description();
+  nlohmann::json json = session.description();
   EXPECT_EQ(json["ended"]["how"],
             "8192 bytes were recorded and tracing stopped; later the program exited with status "
             "5");
@@ -210,17 +210,22 @@ TEST_F(RecordedProgram, AFlightRecorderIsSavedAsOftenAsThatIsAsked) {
   EXPECT_TRUE(session.await_printed("ovnitrace: error: cannot save to t.3: ")) << session.printed();
   prlimit(session.pid(), RLIMIT_FSIZE, &before, nullptr);
   EXPECT_EQ(session.ctl("save"), "saved to t.4\n");
+  EXPECT_EQ(session.ctl("stop"), "");
+  EXPECT_EQ(session.ctl("save"), "could not be saved: the messages of the capture say why");
   EXPECT_EQ(session.wait(), 5);
+  EXPECT_FALSE(session.exists("t.5"));
   for (const char *saved : {"t.1", "t.2", "t.4"}) {
-    const RecordedTrace trace = session.trace(saved);
+    RecordedTrace trace = session.trace(saved);
     EXPECT_EQ(trace.json["ended"]["how"], "saved while the capture went on") << saved;
     EXPECT_EQ(trace.names(), Words{"sh"}) << saved;
     EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u) << saved;
     EXPECT_EQ(trace.json["threads"].size(), 1u) << saved;
     EXPECT_FALSE(trace.json["cgroups"].empty()) << saved;
+    EXPECT_GT(trace.json["end_ns"], trace.json["begin_ns"]) << saved;
     EXPECT_EQ(trace.damage, 0u) << saved;
   }
-  EXPECT_EQ(session.description()["ended"]["how"], "exited with status 5");
+  EXPECT_EQ(session.description()["ended"]["how"],
+            "stopped by ovnitrace ctl stop; later the program exited with status 5");
   EXPECT_EQ(session.description()["forgotten"], 0);
 }
 
@@ -297,7 +302,7 @@ TEST_F(RecordedProgram, IsSentToACollector) {
     traces.push_back("traces/" + entry.path().filename().string());
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_TRUE(traces[0].starts_with("traces/sh-")) << traces[0];
-  const RecordedTrace trace = collector.trace(traces[0]);
+  RecordedTrace trace = collector.trace(traces[0]);
   EXPECT_EQ(trace.marks(), Words{"it is sent"});
   EXPECT_EQ(trace.names(), Words{"sh"});
   EXPECT_EQ(trace.json["ended"]["how"], "exited with status 5");
@@ -323,13 +328,13 @@ TEST_F(RecordedProgram, IsCutIntoParts) {
     return session.exists("t/0002/trace.json");
   }));
   EXPECT_EQ(session.wait(), 5);
-  const nlohmann::json first = session.description("t/0001");
+  nlohmann::json first = session.description("t/0001");
   EXPECT_EQ(first["ended"]["how"], "when the next part of the recording began (--rotate)");
   EXPECT_FALSE(first.contains("end_ns"));
   EXPECT_EQ(first["marks"].size(), 1u);
   EXPECT_FALSE(first["cgroups"].empty());
   EXPECT_GE(first["threads"].size(), 2u);
-  const RecordedTrace whole = session.trace();
+  RecordedTrace whole = session.trace();
   EXPECT_EQ(whole.marks().size(), 1u);
   EXPECT_EQ(whole.json["ended"]["how"], "exited with status 5");
   EXPECT_EQ(whole.damage, 0u);
