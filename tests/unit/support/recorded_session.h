@@ -132,7 +132,7 @@ public:
   void type(const std::string &text) const {
     EXPECT_EQ(write(input_.get(), text.data(), text.size()), ssize_t(text.size()));
   }
-  /// Returns the answer of `ovnitrace ctl`, or why there is none.
+  /// Returns the answer of `ovnitrace ctl`, or the error that came instead.
   std::string ctl(const std::string &line) const { return answer(path("t"), line); }
   /// Returns the answer to `ovnitrace ctl PID`.
   std::string ctl_by_pid(const std::string &line) const {
