@@ -11,12 +11,14 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <list>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace ovnitrace {
 namespace {
@@ -24,25 +26,85 @@ namespace {
 using test::error_from;
 using test::FakeCollector;
 
+constexpr uint64_t kSecond = 1'000'000'000; // ns
+
 // It never ends to say who it is, byte by byte: as long as the sender would listen.
 TEST(TcpLink, EndsIfTheCollectorKeepsTalking) {
   std::atomic<bool> refused = false;
   std::string why;
+  uint64_t time = 0; // ns: each look at the clock takes 20 s
   {
     FakeCollector collector([&](int fd) {
       const char header[8] = {2, 0, 0, 0, 0, 4, 0, 0}; // an accept of 1024 bytes
       send(fd, header, sizeof header, MSG_NOSIGNAL);
-      const timespec pause = {0, 50'000'000};
+      const timespec pause = {0, 2'000'000};
       for (int n = 0; n < 1000 && !refused; n++) { // less than it promised
         if (send(fd, "x", 1, MSG_NOSIGNAL) < 0)
           refused = true;
         nanosleep(&pause, nullptr);
       }
     });
-    why = error_from([&] { TcpLink(collector.endpoint(), {}, "app", {}, 100'000'000); });
+    why = error_from([&] {
+      TcpLink(collector.endpoint(), {}, "app", {}, [&] { return time += 20 * kSecond; });
+    });
   }
   EXPECT_TRUE(refused) << "it hung up while the other was talking";
-  EXPECT_TRUE(why.ends_with(": it took no data and sent no valid message for 0 s")) << why;
+  EXPECT_TRUE(why.ends_with(": it took no data and sent no valid message for 60 s")) << why;
+}
+
+// A program may log nothing for hours. The time between two calls does not count.
+TEST(TcpLink, EachCallHasAMinute) {
+  FakeCollector collector([](int fd) {
+    FakeCollector::say(fd, MessageType::accept, "there");
+    size_t left = write_message(MessageType::identify, write_identify("app")).size() +
+                  write_message(MessageType::records, "abcd").size();
+    for (char bytes[100]; left;)
+      left -= size_t(recv(fd, bytes, std::min(left, sizeof bytes), 0));
+    FakeCollector::say(fd, MessageType::done, "written");
+    FakeCollector::wait_until_closed(fd);
+  });
+  uint64_t begin = 0, later = 0; // ns: when a call begins, and each time after that
+  TcpLink link(collector.endpoint(), {}, "app", {}, [&] { return std::exchange(begin, later); });
+  begin = 3600 * kSecond, later = 3660 * kSecond - 1;
+  link.send(MessageType::records, "abcd");
+  begin = 7200 * kSecond, later = 7260 * kSecond - 1;
+  EXPECT_EQ(link.receive(MessageType::done), "written");
+  begin = 9000 * kSecond, later = 9060 * kSecond;
+  const std::string why =
+      "cannot send to " + link.collector() + ": it took no data and sent no valid message for 60 s";
+  EXPECT_EQ(error_from([&] { link.send(MessageType::records, "abcd"); }), why);
+  EXPECT_FALSE(link.open());
+}
+
+/// An address of this machine at which nobody takes connections. It has room for no more of them.
+class FullListener {
+public:
+  FullListener() {
+    EXPECT_EQ(listen(socket_.get(), 0), 0); // on any port
+    const std::string port = local_text(socket_.get()).substr(sizeof "0.0.0.0:" - 1);
+    endpoint = parse_endpoint("", "tcp://127.0.0.1:" + port);
+    for (int n = 0; n < 4; n++)
+      waiting_.push_back(open_socket(endpoint, "", [](const addrinfo &to) {
+        UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        EXPECT_TRUE(connect(fd.get(), to.ai_addr, to.ai_addrlen) == 0 || errno == EINPROGRESS);
+        return fd;
+      }));
+  }
+  Endpoint endpoint;
+
+private:
+  const UniqueFd socket_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  std::list<UniqueFd> waiting_;
+};
+
+TEST(TcpLink, AConnectionIsMadeWithinTenSeconds) {
+  const FullListener full;
+  const uint64_t times[] = {7 * kSecond, 17 * kSecond - 1, 17 * kSecond, 18 * kSecond};
+  size_t looks = 0;
+  EXPECT_EQ(error_from(
+                [&] { TcpLink(full.endpoint, {}, "app", {}, [&] { return times[looks++ % 4]; }); }),
+            "cannot send to " + full.endpoint.text() + ": Connection timed out");
+  EXPECT_EQ(looks, 3u);
 }
 
 // Who wants to end it need not wait for a collector that says nothing, with TLS or without, nor for
@@ -68,18 +130,7 @@ TEST(TcpLink, EndsAsItsCheckSaysWhileItConnects) {
       key = preshared_key("0123456789abcdef");
     EXPECT_EQ(status_of(collector.endpoint(), key), 77);
   }
-  const UniqueFd full(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  ASSERT_EQ(listen(full.get(), 0), 0); // on any port; it accepts nobody
-  const std::string port = local_text(full.get()).substr(sizeof "0.0.0.0:" - 1);
-  const Endpoint endpoint = parse_endpoint("", "tcp://127.0.0.1:" + port);
-  std::list<UniqueFd> waiting; // more than find room
-  for (int n = 0; n < 4; n++)
-    waiting.push_back(open_socket(endpoint, "", [](const addrinfo &to) {
-      UniqueFd fd(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      EXPECT_TRUE(connect(fd.get(), to.ai_addr, to.ai_addrlen) == 0 || errno == EINPROGRESS);
-      return fd;
-    }));
-  EXPECT_EQ(status_of(endpoint, {}), 77);
+  EXPECT_EQ(status_of(FullListener().endpoint, {}), 77);
 }
 
 // While a sender sends, a collector may refuse and nothing else: it cannot fill the sender's

@@ -178,6 +178,22 @@ TEST(TcpLinkWords, TheConnectionIsForUsAloneAndDoesNotDelay) {
   EXPECT_EQ(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
+// A large message may take longer than a minute if the collector takes a little at a time.
+TEST(TcpLinkWords, EachPartThatIsTakenGivesAnotherMinute) {
+  FakeCollector collector([](int fd) {
+    accept(fd);
+    FakeCollector::wait_until_closed(fd);
+  });
+  constexpr uint64_t kSecond = 1'000'000'000; // ns
+  uint64_t time = 0;                          // ns: each look at the clock takes a second
+  TcpLink link(collector.endpoint(), {}, "app", {}, [&] { return time += kSecond; });
+  const int fd = descriptor_to(collector.endpoint().port), least = 1;
+  ASSERT_EQ(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+  const uint64_t begin = time;
+  link.send(MessageType::records, std::string(8'000'000, 'r'));
+  EXPECT_GT(time - begin, 2 * 60 * kSecond) << "it was taken in many parts";
+}
+
 // A record of TLS that is larger than what is read at a time: poll(2) does not see the rest of it.
 TEST(TcpLinkWords, TakesAllMessagesOfOneRecordOfTls) {
   const std::optional<PresharedKey> key = preshared_key("0123456789abcdef");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "user/net/tcp_link.h"
 
-#include "emulator/base/clock.h"
 #include "emulator/base/error.h"
 #include "emulator/base/printable.h"
 
@@ -12,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -19,15 +19,18 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000; // ns
 constexpr uint64_t kConnectTime = 10 * kSecond;
+/// The collector must take something in this time, or send all of the answer that is waited for.
+constexpr uint64_t kPatience = 60 * kSecond;
 constexpr int kCheckMs = 200;                ///< between two looks at what may end a call
 constexpr unsigned kMostEmptyReads = 10'000; ///< TLS has records that are not for us
 
 /// Returns a connected socket, or none with errno set.
-UniqueFd connect_to(const addrinfo &address, const std::function<void()> &check) {
+UniqueFd connect_to(const addrinfo &address, const std::function<void()> &check,
+                    const TcpLink::Clock &now) {
   UniqueFd fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd || connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0)
     return fd;
-  const uint64_t limit = monotonic_ns() + kConnectTime;
+  const uint64_t limit = now() + kConnectTime;
   int error = errno;
   while (error == EINPROGRESS) {
     if (check)
@@ -39,7 +42,7 @@ UniqueFd connect_to(const addrinfo &address, const std::function<void()> &check)
       getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     else if (ready < 0 && errno != EINTR)
       error = errno;
-    else if (monotonic_ns() >= limit)
+    else if (now() >= limit)
       error = ETIMEDOUT;
   }
   if (error)
@@ -63,14 +66,15 @@ template <typename Talk> auto TcpLink::talk(const Talk &talk) {
 }
 
 TcpLink::TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key,
-                 const std::string &name, const std::function<void()> &check, uint64_t patience)
-    : endpoint_(endpoint), patience_(patience), check_(check),
-      channel_(open_socket(endpoint, "send to",
-                           [&](const addrinfo &address) { return connect_to(address, check); }),
-               SecureChannel::Side::sender, key) {
+                 const std::string &name, const std::function<void()> &check, Clock now)
+    : endpoint_(endpoint), now_(std::move(now)), check_(check),
+      channel_(
+          open_socket(endpoint, "send to",
+                      [&](const addrinfo &address) { return connect_to(address, check, now_); }),
+          SecureChannel::Side::sender, key) {
   const int on = 1;
   setsockopt(channel_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  since_ = monotonic_ns();
+  since_ = now_();
   talk([&] {
     while (!channel_.handshake())
       wait(channel_.waits_for());
@@ -88,7 +92,7 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
       throw Error("it sent a message of type {}, which is not expected here", uint32_t(said->type));
   };
   talk([&] {
-    since_ = monotonic_ns();
+    since_ = now_();
     for (std::string_view left = message; !left.empty();) {
       if (wait(POLLIN | POLLOUT))
         take_refusal();
@@ -100,7 +104,7 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
         throw;
       }
       if (sent)
-        since_ = monotonic_ns();
+        since_ = now_();
       left.remove_prefix(sent);
     }
   });
@@ -108,7 +112,7 @@ void TcpLink::send(MessageType type, std::string_view payload, std::string_view 
 
 std::string TcpLink::receive(MessageType type) {
   return talk([&] {
-    since_ = monotonic_ns();
+    since_ = now_();
     for (;;) {
       if (const std::optional<Message> message = next_message()) {
         if (message->type == type)
@@ -128,11 +132,11 @@ bool TcpLink::wait(short events) {
   if (!open())
     throw Error("the connection is closed");
   for (;;) {
-    const uint64_t now = monotonic_ns();
+    const uint64_t now = now_();
     if (now >= end_by_)
       throw Error("the capture has ended, and its rest could not be sent in time");
-    if (now >= since_ + patience_)
-      throw Error("it took no data and sent no valid message for {} s", patience_ / kSecond);
+    if (now >= since_ + kPatience)
+      throw Error("it took no data and sent no valid message for {} s", kPatience / kSecond);
     if ((events & POLLIN) && channel_.has_input())
       return true;
     checked_ = !check_;

@@ -2,6 +2,7 @@
 // Connects a sender to a collector over TCP.
 #pragma once
 
+#include "emulator/base/clock.h"
 #include "emulator/base/unique_fd.h"
 #include "user/net/endpoint.h"
 #include "user/net/message.h"
@@ -21,13 +22,12 @@ namespace ovnitrace {
 /// connection. For one thread at a time, except end_by().
 class TcpLink {
 public:
-  static constexpr uint64_t kPatience = 60'000'000'000; ///< ns
+  using Clock = std::function<uint64_t()>; ///< ns, CLOCK_MONOTONIC
 
   /// Connects and introduces the trace `name`. `check` is called now and then meanwhile; what it
-  /// throws ends the attempt. `patience`: ns in which the collector must take something, or send
-  /// all of the answer that is waited for. Throws Error.
+  /// throws ends the attempt. Throws Error.
   TcpLink(const Endpoint &endpoint, const std::optional<PresharedKey> &key, const std::string &name,
-          const std::function<void()> &check = {}, uint64_t patience = kPatience);
+          const std::function<void()> &check = {}, Clock now = monotonic_ns);
 
   /// Throws Error, with the collector's own words if it refused.
   void send(MessageType type, std::string_view payload, std::string_view more = {});
@@ -48,7 +48,7 @@ private:
   std::optional<Message> next_message();
 
   const Endpoint endpoint_;
-  const uint64_t patience_; ///< ns
+  const Clock now_;
   uint64_t since_ = 0; ///< ns: when it last took something, or when the waiting for a message began
   std::atomic<uint64_t> end_by_ = UINT64_MAX; ///< ns
   std::function<void()> check_;               ///< while it introduces the trace; may be none
