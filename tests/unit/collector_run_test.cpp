@@ -164,6 +164,15 @@ TEST_F(CollectorRun, WritesWhatComesAtEachOfItsAddresses) {
   EXPECT_TRUE(collector.line().ends_with(" is complete: 1 datagrams, 0 lost"));
 }
 
+// Nothing that comes later wakes it.
+TEST_F(CollectorRun, GivesUpWhatIsMissingThoughNothingMoreComes) {
+  Collector collector({"-o", dir_.path(), "-l", "udp://127.0.0.1:0"});
+  const Program program(collector.listens());
+  program.send(bytes_of(datagram_of(2, 3)));
+  EXPECT_NE(collector.line().find(program.address() + " sends; written to "), std::string::npos);
+  EXPECT_EQ(collector.end(), 3);
+}
+
 TEST_F(CollectorRun, QuietPrintsOnlyErrors) {
   Collector collector({"-q", "-o", dir_.path(), "-l", "udp://127.0.0.1:0"});
   const Program program(collector.listens());

@@ -167,12 +167,54 @@ TEST_F(UdpServerTest, IgnoresTheRestOfATraceThatFailed) {
   EXPECT_EQ(made_, 2u);
 }
 
+// What waits for a missing datagram is written later.
+TEST_F(UdpServerTest, ReportsThatWhatWaitedCannotBeWritten) {
+  store_.room = 0;
+  plain(2, 2);
+  EXPECT_TRUE(told_.empty());
+  pass(kSecond);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_TRUE(told_[0].starts_with("memory/127.0.0.1_")) << told_[0];
+  EXPECT_TRUE(told_[0].ends_with(": error: no room: 0 datagrams, 1 lost")) << told_[0];
+  EXPECT_TRUE(server_.incomplete());
+  Sender other = sender();
+  other.send(3);
+  server_.finish();
+  ASSERT_EQ(told_.size(), 2u);
+  EXPECT_TRUE(told_[1].ends_with(": error: no room: 0 datagrams, 2 lost")) << told_[1];
+}
+
+// Otherwise nobody else would be served while somebody floods it.
+TEST_F(UdpServerTest, Takes4096DatagramsAtATime) {
+  int room = 0;
+  socklen_t size = sizeof room;
+  std::vector<pollfd> polls;
+  server_.add(polls);
+  ASSERT_EQ(getsockopt(polls[0].fd, SOL_SOCKET, SO_RCVBUF, &room, &size), 0);
+  if (room < 16 << 20)
+    GTEST_SKIP() << "only root may let so many wait";
+  for (int n = 0; n < 4097; n++)
+    ASSERT_EQ(::send(socket_.get(), "x", 1, 0), 1);
+  const auto is_any_left = [&] { return poll(polls.data(), 1, 0) == 1; };
+  EXPECT_TRUE(is_any_left());
+  server_.handle(polls, now_);
+  EXPECT_TRUE(is_any_left());
+  server_.handle(polls, now_);
+  EXPECT_FALSE(is_any_left());
+  server_.finish();
+  EXPECT_EQ(told_.back(), "error: 4097 such errors in all");
+}
+
 TEST_F(UdpServerTest, WhatIsMissingIsGivenUpAfterASecond) {
   plain(2, 2);
   pass(kSecond - 1);
   EXPECT_EQ(made_, 0u) << "the first may still come";
   pass(1);
   EXPECT_EQ(made_, 1u);
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_NE(told_[0].find(" sends; written to memory/127.0.0.1_"), std::string::npos) << told_[0];
+  plain(3, 3);
+  EXPECT_EQ(told_.size(), 1u) << "it was said already";
   EXPECT_FALSE(server_.incomplete()) << "it has not ended";
   server_.finish();
   EXPECT_TRUE(server_.incomplete());

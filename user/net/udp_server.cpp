@@ -60,6 +60,7 @@ void UdpServer::handle(std::span<const pollfd> polls, uint64_t now) {
       continue;
     try {
       one->second.session.flush();
+      announce(one);
     } catch (const Error &error) {
       end(one, error.what());
     }
@@ -74,16 +75,20 @@ void UdpServer::take(const std::string &from, std::string_view bytes, uint64_t n
   const auto at = sender_of(from, datagram->number == 1, bytes, now);
   if (at == senders_.end())
     return;
-  Sender &sender = at->second;
-  sender.last = now;
-  const bool announced = sender.session.sink();
+  at->second.last = now;
   try {
-    sender.session.take(*datagram);
-    if (sender.session.sink() && !announced)
-      report_(fmt::format("{} sends; written to {}", from, sender.session.sink()->path()));
+    at->second.session.take(*datagram);
+    announce(at);
   } catch (const Error &error) {
     end(at, error.what());
   }
+}
+
+/// Reports where the trace of a sender is, once it has records.
+void UdpServer::announce(Senders::iterator at) {
+  const TraceSink *const sink = at->second.session.sink();
+  if (sink && !std::exchange(at->second.announced, true))
+    report_(fmt::format("{} sends; written to {}", at->first, sink->path()));
 }
 
 /// Returns the sender of this datagram; end() if that sender is not served. `begins`: the datagram

@@ -29,11 +29,13 @@ private:
     UdpSession session;
     uint64_t last = 0; ///< ns: when something came
     std::string first; ///< its datagram 1: another one begins a trace
+    bool announced = false;
   };
   using Senders = std::map<std::string, Sender>; ///< by address
   void take(const std::string &from, std::string_view bytes, uint64_t now);
   Senders::iterator sender_of(const std::string &from, bool begins, std::string_view bytes,
                               uint64_t now);
+  void announce(Senders::iterator at);
   bool make_room(uint64_t now);
   void end(Senders::iterator at, std::string why = "");
 
