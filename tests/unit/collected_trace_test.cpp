@@ -8,8 +8,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -64,6 +66,14 @@ TEST_F(CollectedTraceTest, RemovesADescriptionThatDidNotComeWhole) {
   EXPECT_EQ(names, std::set<std::string>{"trace.json"});
 }
 
+// Somebody else may have put a link there.
+TEST_F(CollectedTraceTest, ADescriptionReplacesAFileUnderItsTemporaryName) {
+  std::filesystem::create_symlink(dir_ / "elsewhere", trace_.path() + "/.trace.json.new");
+  describe("{}");
+  EXPECT_EQ(kept(), "{}");
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "elsewhere"));
+}
+
 TEST_F(CollectedTraceTest, WantsADescriptionAtItsEnd) {
   EXPECT_EQ(refusal(""), "the trace.json is empty");
 }
@@ -113,6 +123,33 @@ TEST_F(CollectedTraceTest, SaysWhatFailedAndTakesNothingMore) {
   EXPECT_EQ(error_of(0), "nothing more is written to " + trace_.path() + " after a failure");
   EXPECT_EQ(trace_.bytes(), 2u);
   EXPECT_EQ(test::text_of(trace_.path() + "/cpu0000.ftr"), "ab");
+}
+
+// A limit of file sizes fails as a full disk does, in the middle of a text here.
+TEST_F(CollectedTraceTest, CountsWhatWasWrittenBeforeTheDiskWasFull) {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {5, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string described = refusal("123456"), appended = test::error_from([&] {
+                                                     CollectedTrace other(dir_.path(), "other", 0);
+                                                     other.append(7, Codec::none, "123");
+                                                     try {
+                                                       other.append(7, Codec::none, "456");
+                                                     } catch (const Error &) {
+                                                       EXPECT_EQ(other.bytes(), 5u);
+                                                       throw;
+                                                     }
+                                                   });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(described, "cannot write trace.json: File too large; nothing was kept");
+  EXPECT_EQ(appended, "cannot write cpu0007.ftr: File too large; what had been written before "
+                      "stays readable");
+  EXPECT_EQ(test::text_of(dir_ / "other/cpu0007.ftr"), "12345");
+  EXPECT_EQ(test::error_from([&] { trace_.append(7, Codec::none, "1"); }),
+            "nothing more is written to " + trace_.path() + " after a failure");
 }
 
 // A trace without records is discarded: then nothing is there to be read.

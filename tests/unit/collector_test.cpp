@@ -68,6 +68,15 @@ TEST_F(CollectorTest, SaysWhereItListensAndEndsAtASignal) {
   EXPECT_TRUE(std::filesystem::is_directory(dir_ / "traces"));
 }
 
+TEST_F(CollectorTest, MakesADirectoryThatAllMayRead) {
+  const auto test = [&] {
+    umask(0);
+    run(options({"tcp://127.0.0.1:0"}));
+  };
+  EXPECT_EXIT(test(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(int(std::filesystem::status(dir_ / "traces").permissions()), 0755);
+}
+
 TEST_F(CollectorTest, EndsAtEachSignalThatAsksItTo) {
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
     EXPECT_EXIT(run(options({"tcp://127.0.0.1:0"}), signal), testing::ExitedWithCode(0),
@@ -144,16 +153,18 @@ TEST_F(CollectorTest, RefusesADirectoryOfOthers) {
   const CollectOptions foreign = options({"tcp://127.0.0.1:0"});
   ASSERT_TRUE(std::filesystem::create_directory(foreign.directory));
   chmod(dir_.path().c_str(), 0755);
-  chmod(foreign.directory.c_str(), 0555);
   const auto test = [&] {
     constexpr uid_t kNobody = 65534;
     if (geteuid() == 0 && seteuid(kNobody) != 0)
       _exit(1);
     run(foreign);
   };
-  EXPECT_EXIT(test(), testing::ExitedWithCode(99),
-              "^cannot write to the directory " + foreign.directory +
-                  ": Permission denied; choose another with -o\n$");
+  for (const mode_t mode : {0555, 0666}) { // it may not write there, or not enter it
+    chmod(foreign.directory.c_str(), mode);
+    EXPECT_EXIT(test(), testing::ExitedWithCode(99),
+                "^cannot write to the directory " + foreign.directory +
+                    ": Permission denied; choose another with -o\n$");
+  }
 }
 
 TEST_F(CollectorTest, TakesADirectoryThatIsThereAndNoWrongKey) {

@@ -56,6 +56,17 @@ TEST(OpenSocket, SaysWhatFailedWhereAndWhy) {
             "there?");
 }
 
+TEST(OpenSocket, AHostThatIsNoAddressIsNotTried) {
+  EXPECT_EQ(test::failure_from([] {
+              open_socket(parse_endpoint("", "tcp://[::1%none]:7"), "send to",
+                          [](const addrinfo &) -> UniqueFd {
+                            ADD_FAILURE();
+                            return UniqueFd();
+                          });
+            }),
+            "cannot send to tcp://[::1%none]:7: Name or service not known");
+}
+
 TEST(ListenOn, GivesASocketThatTakesConnectionsAndWaitsForNone) {
   const UniqueFd socket = listen_on(parse_endpoint("", "tcp://127.0.0.1:0"));
   const auto option = [&](int name) {

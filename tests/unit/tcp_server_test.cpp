@@ -202,6 +202,54 @@ TEST_F(TcpServerTest, ReportsWhereATraceGoesAndWhatBecameOfIt) {
                       "readable");
 }
 
+// Only what strangers can cause is limited.
+TEST_F(TcpServerTest, ReportsWhatIsWrongWithEachTrace) {
+  for (int n = 0; n < 12; n++) {
+    Sender &sender = serve("cut" + std::to_string(n));
+    heard(sender); // else its end would be a reset
+    sender.fd = UniqueFd();
+    turn();
+  }
+  server_.finish();
+  ASSERT_EQ(told_.size(), 24u);
+  for (int n = 0; n < 12; n++)
+    EXPECT_EQ(told_[size_t(2 * n + 1)],
+              "memory/cut" + std::to_string(n) +
+                  ": error: the sender disconnected before the end; what had come is readable");
+}
+
+// Otherwise nobody else would be served while a fast sender sends.
+TEST_F(TcpServerTest, TakesAFewHundredKilobytesOfASenderAtATime) {
+  Sender &fast = serve("fast");
+  constexpr size_t kMessage = 16 << 10, kAll = 512 * kMessage;
+  std::string all;
+  while (all.size() < kAll)
+    all += write_message(MessageType::records, std::string(4, 0), std::string(kMessage, 'r'));
+  std::future<ssize_t> sent = std::async(std::launch::async, [&, fd = fast.fd.get()] {
+    return send(fd, all.data(), all.size(), MSG_NOSIGNAL);
+  });
+  const auto taken = [&] { return store_.traces["fast"].files[{0, Codec::none}].size(); };
+  for (size_t before = 0; before < kAll; before = taken()) {
+    std::vector<pollfd> polls;
+    server_.add(polls);
+    EXPECT_EQ(poll(polls.data(), polls.size(), 60'000), 1);
+    server_.handle(polls, now_);
+    // Twice what is read at once, and what came of a message before.
+    EXPECT_LE(taken() - before, (512u << 10) + kMessage);
+  }
+  EXPECT_EQ(sent.get(), ssize_t(all.size()));
+}
+
+// A connection for which there is nothing to do must not keep the server awake.
+TEST_F(TcpServerTest, WaitsForInputOnly) {
+  heard(serve("quiet"));
+  std::vector<pollfd> polls;
+  server_.add(polls);
+  ASSERT_EQ(polls.size(), 2u);
+  for (const pollfd &one : polls)
+    EXPECT_EQ(one.events, POLLIN);
+}
+
 TEST_F(TcpServerTest, TellsItsSendersThatItStops) {
   Sender &served = serve("served");
   heard(served);
@@ -278,6 +326,7 @@ TEST_F(TcpServerTest, ARefusedConnectionStaysOpenForFiveSeconds) {
     return polls.size() - 1;
   };
   Sender &sender = connect();
+  pass(9 * kSecond); // the time before its end does not count
   say(sender, MessageType::identify, "no sender");
   EXPECT_EQ(heard(sender).second, "it is not a sender of ovnitrace");
   EXPECT_EQ(heard(sender).second, "closed") << "nothing follows its last word";
@@ -351,6 +400,15 @@ TEST_F(TcpServerTest, IsIncompleteIfOneTraceIs) {
 class TcpServerTlsTest : public TcpServerTest {
 protected:
   TcpServerTlsTest() : TcpServerTest(kKey) {}
+  /// Returns a sender with the key that the server has accepted.
+  std::unique_ptr<TcpLink> introduced(const std::string &name) {
+    const Endpoint endpoint = parse_endpoint("", server_.address());
+    auto link = std::async(std::launch::async,
+                           [&] { return std::make_unique<TcpLink>(endpoint, kKey, name); });
+    while (link.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+      turn();
+    return link.get();
+  }
   static const inline PresharedKey kKey = preshared_key("0123456789abcdef");
 };
 
@@ -371,12 +429,7 @@ TEST_F(TcpServerTlsTest, EndsAHandshakeThatStalls) {
 
 // A sender that has the key and describes its trace slowly is not pushed out by those without it.
 TEST_F(TcpServerTlsTest, KeepsWhoHasTheKeyHoweverManyConnect) {
-  auto honest = std::async(std::launch::async, [endpoint = parse_endpoint("", server_.address())] {
-    return std::make_unique<TcpLink>(endpoint, kKey, "honest");
-  });
-  while (honest.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    turn();
-  const std::unique_ptr<TcpLink> link = honest.get();
+  const std::unique_ptr<TcpLink> link = introduced("honest");
   for (int n = 0; n < 200; n++)
     connect();
   link->send(MessageType::description, "{}");
@@ -385,6 +438,17 @@ TEST_F(TcpServerTlsTest, KeepsWhoHasTheKeyHoweverManyConnect) {
     turn();
   EXPECT_EQ(store_.traces["honest"].description, "{}");
   EXPECT_FALSE(store_.traces["honest"].discarded);
+}
+
+// Those with the key have 64 places of their own.
+TEST_F(TcpServerTlsTest, TheOldestOfManyWithTheKeyMakesRoom) {
+  std::list<std::unique_ptr<TcpLink>> links;
+  for (int n = 0; n < 64; n++)
+    links.push_back(introduced("app" + std::to_string(n)));
+  EXPECT_TRUE(told_.empty());
+  links.push_back(introduced("last"));
+  EXPECT_EQ(told_,
+            (std::vector<std::string>{"memory/app0: error: another connection needed its place"}));
 }
 
 } // namespace

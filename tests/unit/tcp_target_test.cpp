@@ -69,7 +69,7 @@ std::string bytes_of(const Chunk &chunk) {
 }
 
 TEST(TcpTarget, SendsTheDescriptionTheChunksAndHowManyBytesTheyAre) {
-  const Chunk chunk = test::event_chunk(3, 0, 100, 5);
+  const Chunk chunk = test::event_chunk(3, 0, 100, 5), other = test::event_chunk(4, 0, 200, 2);
   std::vector<Taken> taken;
   {
     KeepingCollector collector(taken);
@@ -80,18 +80,21 @@ TEST(TcpTarget, SendsTheDescriptionTheChunksAndHowManyBytesTheyAre) {
       put("}");
     });
     EXPECT_EQ(target.output().write(chunk), 0u);
+    EXPECT_EQ(target.output().write(other), 0u);
     EXPECT_EQ(target.output().error(), "");
     target.end([](const Put &put) { put("{2}"); }, 7);
     EXPECT_TRUE(target.may_stall());
   }
-  const std::string bytes = bytes_of(chunk);
-  EXPECT_EQ(taken, (std::vector<Taken>{{MessageType::identify, write_identify("app")},
-                                       {MessageType::description, "{1}"},
-                                       {MessageType::description_end, ""},
-                                       {MessageType::records, std::string("\3\0\0\0", 4) + bytes},
-                                       {MessageType::description, "{2}"},
-                                       {MessageType::description_end, ""},
-                                       {MessageType::end, numbers(bytes.size(), 7)}}));
+  const std::string bytes = bytes_of(chunk), more = bytes_of(other);
+  EXPECT_EQ(taken,
+            (std::vector<Taken>{{MessageType::identify, write_identify("app")},
+                                {MessageType::description, "{1}"},
+                                {MessageType::description_end, ""},
+                                {MessageType::records, std::string("\3\0\0\0", 4) + bytes},
+                                {MessageType::records, std::string("\4\0\0\0", 4) + more},
+                                {MessageType::description, "{2}"},
+                                {MessageType::description_end, ""},
+                                {MessageType::end, numbers(bytes.size() + more.size(), 7)}}));
 }
 
 TEST(TcpTarget, CutsALongDescriptionIntoPieces) {
