@@ -5,6 +5,7 @@
 #include "user/cli/after_recording.h"
 
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/packed_page.h"
 #include "tests/unit/support/trace_command.h"
 #include "user/cli/thread_list.h"
 
@@ -128,9 +129,17 @@ TEST_F(AfterRecording, ATraceMayBeGone) {
 
 TEST_F(AfterRecording, DrawsOnlyTheThreadsThatAreAskedFor) {
   outputs.convert.cut.comms = {"b"};
+  outputs.report = true;
   EXPECT_EQ(convert(true), "0 ");
   const std::string rows = test::text_of(trace + "/thread.row");
   EXPECT_EQ(rows.find("app"), std::string::npos) << rows;
+  const auto threads_of_page = [this] {
+    return test::PackedPage(test::text_of(trace + "/report.html")).summary["threads"].size();
+  };
+  EXPECT_EQ(threads_of_page(), 1u);
+  outputs.convert.cut.comms.clear();
+  EXPECT_EQ(convert(true), "0 ");
+  EXPECT_EQ(threads_of_page(), 2u);
 }
 
 TEST(EndRecording, SaysWhatIsMissingAndEndsAsTheProgram) {

@@ -84,6 +84,34 @@ TEST(RecordingLimit, ReportsOnceWhenReachedAndPassesOnAllChunks) {
   EXPECT_EQ(output.finished, 1);
 }
 
+/// Does not take the last `missing` records of a chunk.
+class Refusing final : public ChunkDestination {
+public:
+  size_t write(const Chunk &) override { return missing; }
+  void finish() override {}
+  std::string error() const override { return "full"; }
+  size_t missing = 0;
+};
+
+TEST(CountedOutput, CountsWhatIsTakenOfAChunk) {
+  Refusing output;
+  CountedOutput counted(output, 3);
+  Chunk chunk = test::event_chunk(2, 1, 1000, 10);
+  const uint64_t records = chunk.records.size();
+  EXPECT_EQ(counted.write(chunk), 0u);
+  EXPECT_EQ(counted.bytes(), 16 * records);
+  chunk.frame.resize(11);
+  EXPECT_EQ(counted.write(chunk), 0u);
+  EXPECT_EQ(counted.bytes(), 16 * records + 11) << "the frame is what is written";
+  output.missing = 3; // two events and the end of the chunk
+  EXPECT_EQ(counted.write(chunk), 3u);
+  EXPECT_EQ(counted.bytes(), 16 * records + 11 + 16 * (records - 3));
+  EXPECT_EQ(counted.records(), (std::vector<uint64_t>{0, 0, 3 * records - 3}));
+  EXPECT_EQ(counted.losses()[2].records, 3u);
+  EXPECT_EQ(counted.losses()[2].counted, 2u);
+  EXPECT_EQ(counted.error(), "full");
+}
+
 TEST(CountedOutput, CountsTakenAndRefusedRecordsOfEachCpu) {
   const Chunk first = test::event_chunk(0, 0, 1000, 100);
   Chunk second = test::event_chunk(1, 0, 1000, 10);

@@ -75,6 +75,10 @@ TEST(CheckedOptions, SizesHaveLimits) {
   EXPECT_EQ(error_of(sized(kMiB, 4 * kKiB - 1)),
             "--chunk-size: 4095 bytes are out of range; give 4 KiB to 256 MiB");
   EXPECT_EQ(error_of(sized(kMiB, 256 * kMiB + 1)).find("--chunk-size: 268435457 bytes"), 0u);
+  for (const auto &[ring, chunk] : {std::pair(1024 * kMiB, 4 * kKiB), {kMiB, 256 * kMiB}}) {
+    const std::string error = test::error_from([&, r = ring, c = chunk] { checked(sized(r, c)); });
+    EXPECT_EQ(error.find("out of range"), error.npos) << error << ": the memory may be short";
+  }
 }
 
 TEST(CheckedOptions, ABufferHasTwoChunks) {
@@ -111,8 +115,10 @@ TEST(CheckedOptions, ARotationIsASizeOrATime) {
   };
   for (const char *size : {"64M", "65536k", "65536K"})
     EXPECT_EQ(rotation(size).bytes, 64 * kMiB) << size;
-  EXPECT_EQ(rotation("1g").bytes, 1024 * kMiB);
-  EXPECT_EQ(rotation("1T").bytes, kMiB * kMiB);
+  for (const char *size : {"1g", "1G"})
+    EXPECT_EQ(rotation(size).bytes, 1024 * kMiB) << size;
+  for (const char *size : {"1t", "1T"})
+    EXPECT_EQ(rotation(size).bytes, kMiB * kMiB) << size;
   constexpr uint64_t kMinute = 60'000'000'000;
   EXPECT_EQ(rotation("59m").time, 59 * kMinute);
   EXPECT_EQ(rotation("64min").time, 64 * kMinute);
@@ -253,6 +259,17 @@ TEST(CheckedOptions, OptionsThatExcludeEachOtherAreRefused) {
        "--on-save needs --buffer last:SIZE, or --rotate and --trigger"},
       {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "10s", a.buffer = "last:1M"; },
        "--rotate needs --buffer disk"},
+      {app(), [](auto &a) { a.triggers = {"exit:a"}, a.rotate = "10s", a.buffer = "stop:1M"; },
+       "--rotate needs --buffer disk"},
+      {app(), [](auto &a) { a.json = true, a.dry_run = true; },
+       "--dry-run lists threads that are alive: leave the program out"},
+      {attached(), [](auto &a) { a.json = true, a.dry_run = true; }, ""},
+      {app(),
+       [](auto &a) {
+         a.options.probe_files = {"f"};
+         a.options.families = FamilySet(1u << FTRACE_FAMILY_USER);
+       },
+       ""},
       {app(), [](auto &a) { a.triggers = {"latency:5"}, a.buffer = "last:1M"; },
        "--trigger latency:5: '5' is no time above 0 with a unit"},
       {app(), [](auto &a) { a.triggers = {"region_stop"}, a.buffer = "last:1M"; },
@@ -372,9 +389,8 @@ TEST(CheckedOptions, PrintNotesAndWarnIfTheSchedulerIsLeftOut) {
   const auto families = [](RecordArguments &a) {
     a.options.families = FamilySet(1u << FTRACE_FAMILY_SIGNAL | 1u << FTRACE_FAMILY_TIMER);
   };
-  EXPECT_NE(printed(families).find("ovnitrace: warning: without sched no states are shown; "
-                                   "--filter +"),
-            std::string::npos);
+  EXPECT_EQ(printed(families), "ovnitrace: warning: without sched no states are shown; --filter "
+                               "+timer adds timer to the default\n");
   EXPECT_EQ(printed([&](auto &a) { families(a), a.options.quiet = true; }), "");
 }
 

@@ -8,7 +8,7 @@
 
 namespace ovnitrace::test {
 
-// Against a std::map, at every filling, over many epochs.
+// Against a std::map, at every filling, over many epochs. Many tids have the same place.
 TEST(ContextTable, IsAMapFromTidToContext) {
   std::mt19937 random(1);
   ContextTable table;
@@ -26,8 +26,15 @@ TEST(ContextTable, IsAMapFromTidToContext) {
         expected[tid] = last = context;
       }
     }
-    for (const auto &[tid, context] : expected)
+    for (const auto &[tid, context] : expected) {
       ASSERT_EQ(table.find(tid, 100), context);
+      if (context % 3 == 0)
+        table.expire(tid, 50); // those of other tids stay
+    }
+    for (const auto &[tid, context] : expected) {
+      ASSERT_EQ(table.find(tid, 49), context);
+      ASSERT_EQ(table.find(tid, 50), context % 3 == 0 ? 0 : context);
+    }
     table.clear();
     ASSERT_EQ(table.remaining(), ContextTable::kCapacity);
     for (const auto &[tid, context] : expected)

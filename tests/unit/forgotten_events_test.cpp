@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace ovnitrace {
 namespace {
@@ -77,13 +78,18 @@ TEST_F(ForgottenEvents, EachTransitionPutsItsThreadIntoAState) {
 
 TEST_F(ForgottenEvents, ASwitchPutsBothThreads) {
   ChunkBuilder events(2);
-  events.at(10).id(1, 11, 5, "a").id(2, 12, 5, "b").id(3, 13, 5, "c");
-  events.at(20).record(FTrace_EXT_switch, 1, 2 | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT);
+  events.at(10).id(1, 11, 5, "a").id(2, 12, 5, "b").id(3, 13, 5, "c").id(4, 14, 5, "d");
+  events.at(20).record(FTrace_EXT_switch | FTRACE_CALL_CODE(0x123), 1,
+                       2 | FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(0x123));
   events.at(30).record(FTrace_EXT_switch, 2, 3 | FTRACE_OFFCPU_PREEMPTED << FTRACE_REASON_SHIFT);
+  events.at(40).record(FTrace_EXT_wake_switch | FTRACE_CALL_CODE(0x45), 3,
+                       4 | 7 << FTRACE_WAKE_SWITCH_TICKS_SHIFT |
+                           FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(0x45));
   fold(2, events);
-  EXPECT_EQ(remembered(),
-            (Lines{"1000 thread 11 Paused cpu 2 reason 3", "1000 thread 12 Cooling cpu 2 reason 1",
-                   "1000 thread 13 Running cpu 2"}));
+  EXPECT_EQ(remembered(), (Lines{"1000 thread 11 Paused cpu 2 reason 3 call 291",
+                                 "1000 thread 12 Cooling cpu 2 reason 1",
+                                 "1000 thread 13 Paused cpu 2 reason 2 call 69",
+                                 "1000 thread 14 Running cpu 2"}));
 }
 
 TEST_F(ForgottenEvents, AWakeupEndsABlockedStateOnly) {
@@ -99,6 +105,21 @@ TEST_F(ForgottenEvents, AWakeupEndsABlockedStateOnly) {
   EXPECT_EQ(remembered(),
             (Lines{"1000 thread 11 Warming cpu 0", "1000 thread 12 Paused cpu 0 reason 3 call 291",
                    "1000 thread 13 Running cpu 0"}));
+}
+
+// Events of one ns are in the order of a reader: by CPU, then as in the file.
+TEST_F(ForgottenEvents, EventsOfOneInstantHaveAnOrder) {
+  ChunkBuilder first(0), second(0), other(1);
+  first.at(10).id(1, 11, 5, "a").id(2, 12, 5, "b").id(3, 13, 5, "c");
+  first.dispatch(3).dispatch(3).dispatch(3).sleep(1).sleep(2); // longer than the second chunk
+  second.at(10).id(1, 11, 5, "a").activate(1).id(4, 14, 5, "d").activate(4);
+  other.at(10).id(1, 12, 5, "b").activate(1).id(2, 14, 5, "d").sleep(2);
+  fold(0, first);
+  fold(1, other);
+  fold(0, second);
+  EXPECT_EQ(remembered(),
+            (Lines{"1000 thread 11 Warming cpu 0", "1000 thread 12 Warming cpu 0",
+                   "1000 thread 13 Running cpu 0", "1000 thread 14 Paused cpu 1 reason 2"}));
 }
 
 // What another CPU kept may be between the two events.
@@ -143,7 +164,13 @@ TEST_F(ForgottenEvents, ARefillEndsAThrottlingBeforeIt) {
 TEST_F(ForgottenEvents, ASnapshotSaysLessThanAnyEvent) {
   const uint32_t paused = uint32_t(ThreadState::Paused);
   ChunkBuilder events(0);
-  events.at(50).id(1, 11, 5, "a").snapshot(1, paused, 2, FTRACE_OFFCPU_STOPPED);
+  events.at(50)
+      .id(1, 11, 5, "a")
+      .record(FTrace_EXT_snapshot | FTRACE_CALL_CODE(0x125), 1,
+              paused | 2 << FTRACE_SNAPSHOT_CPU_SHIFT |
+                  FTRACE_OFFCPU_STOPPED << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(0x125));
+  const uint16_t unrecorded = 7; // a CPU
+  events.id(6, 16, 5, "f").snapshot(6, uint32_t(ThreadState::Running), unrecorded);
   events.id(2, 12, 5, "b").snapshot(2, paused, 2).id(3, 13, 5, "c").dispatch(3);
   events.id(4, 14, 5, "d").snapshot(4, kThreadStates, 2).id(5, 15, 5, "e").snapshot(5, paused, 1);
   events.at(60).snapshot(3, paused, 2);
@@ -151,9 +178,9 @@ TEST_F(ForgottenEvents, ASnapshotSaysLessThanAnyEvent) {
   ChunkBuilder older(1);
   older.at(20).id(2, 12, 5, "b").dispatch(2).id(5, 15, 5, "e").activate(5);
   fold(1, older);
-  EXPECT_EQ(remembered(),
-            (Lines{"1000 thread 11 Paused cpu 2 reason 4", "1000 thread 12 Running cpu 1",
-                   "1000 thread 13 Running cpu 0", "1000 thread 15 Warming cpu 1"}));
+  EXPECT_EQ(remembered(), (Lines{"1000 thread 11 Paused cpu 2 reason 4 call 293",
+                                 "1000 thread 12 Running cpu 1", "1000 thread 13 Running cpu 0",
+                                 "1000 thread 15 Warming cpu 1", "1000 thread 16 Running cpu 7"}));
 }
 
 // One that does not pass the filters for a time.
@@ -236,6 +263,25 @@ TEST_F(ForgottenEvents, BlackoutsThatHaveNotEndedGoOn) {
             (Kinds{FTRACE_BLACKOUT_TRANSITIONS, FTRACE_BLACKOUT_FAMILIES, FTRACE_BLACKOUT_PAUSED}));
 }
 
+// A context has 16 bits.
+TEST_F(ForgottenEvents, ACpuNamesAsManyThreadsAsThereAreContexts) {
+  constexpr uint16_t kHalf = 32768;
+  for (uint32_t half = 0; half < 2; half++) {
+    ChunkBuilder events(0);
+    events.at(10);
+    for (uint16_t n = 1; n <= kHalf; n++)
+      events.id(n, half * kHalf + n, 5, "t").sleep(n);
+    fold(0, events);
+  }
+  std::set<uint16_t> contexts;
+  for (const SmallEvent &event : states_.remembered(1000, {}).states[0])
+    if (event.code == FTrace_EXT_state) {
+      EXPECT_TRUE(contexts.insert(event.par1).second) << event.par1;
+    }
+  EXPECT_EQ(contexts.size(), 65535u);
+  EXPECT_FALSE(contexts.contains(0)) << "it means no thread";
+}
+
 TEST_F(ForgottenEvents, ATidUsedAgainIsTheYoungerThread) {
   ChunkBuilder older(0);
   older.at(10).id(1, 11, 5, "old", 3).dispatch(1);
@@ -268,7 +314,8 @@ TEST_F(ForgottenEvents, AThreadOfWhichNothingIsForgottenHasNoStateBefore) {
 
 TEST_F(ForgottenEvents, AThreadHasItsIdentityFromTheTimeOfItsName) {
   ChunkBuilder events(1);
-  events.at(20).id(1, 11, 5, "abcde", 3).parent(1, 4, 3).at(40).name(1, "xyz").at(50).dispatch(1);
+  events.at(20).id(1, 11, 5, "abcde", 3).parent(1, 4, 3).record_at(7, FTrace_EXT_cgroup, 1, 9);
+  events.at(40).name(1, "xyz").at(50).dispatch(1);
   fold(1, events);
   ChunkBuilder older(0);
   older.at(30).id(1, 11, 5, "older", 3);
@@ -288,6 +335,7 @@ TEST_F(ForgottenEvents, AThreadHasItsIdentityFromTheTimeOfItsName) {
     return Lines{fmt::format("{} {:#x} 11", time, int(FTrace_EVT_id)),
                  fmt::format("3 {:#x} 5", int(FTrace_EXT_process)),
                  fmt::format("3 {:#x} 4", int(FTrace_EXT_parent)),
+                 fmt::format("7 {:#x} 9", int(FTrace_EXT_cgroup)),
                  fmt::format("{} name xyz", time)};
   };
   for (const auto &[begin, named, placed] :

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words of a command line that --against gives: user/cli/repeated_capture.
+// A capture in a process of its own, and the words of a command line that --against gives:
+// user/cli/repeated_capture.
 #include "user/cli/repeated_capture.h"
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
+#include <stdexcept>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace ovnitrace {
@@ -47,6 +54,79 @@ TEST(AgainstWords, NothingThatOnlyAShellCanRunIsTaken) {
                                   "-c \"…\"'");
     }
   }
+}
+
+TEST(RecordApartResult, IsThatOfTheOtherProcess) {
+  RecordOptions given;
+  given.directory = "there";
+  const std::string much(100'000, 'x'); // more than a pipe holds
+  const RepeatedResult result =
+      record_apart(given, [&, here = getpid()](const RecordOptions &options) {
+        RecordResult recorded;
+        recorded.exit_status = 7;
+        recorded.missing = options.directory + (getpid() == here ? " here" : " apart\xff") + much;
+        return recorded;
+      });
+  EXPECT_EQ(result.exit_status, 7);
+  EXPECT_TRUE(result.missing == "there apart\xef\xbf\xbd" + much) << result.missing.substr(0, 50);
+}
+
+TEST(RecordApartResult, IsAnyErrorOfTheOtherProcess) {
+  EXPECT_EQ(test::error_with(77,
+                             [] {
+                               record_apart({}, [](const RecordOptions &) -> RecordResult {
+                                 throw Error("no room", Error::Status{77});
+                               });
+                             }),
+            "no room");
+  EXPECT_EQ(test::failure_from([] {
+              record_apart({}, [](const RecordOptions &) -> RecordResult {
+                throw std::runtime_error("no thread");
+              });
+            }),
+            "no thread");
+  EXPECT_EQ(test::failure_from(
+                [] { record_apart({}, [](const RecordOptions &) -> RecordResult { _exit(0); }); }),
+            "the process that recorded has died");
+}
+
+/// A capture that sends its parent a signal, again and again, until a signal ends it.
+RecordResult ask_to_end(int signal) {
+  for (const timespec pause = {0, 1'000'000};;) {
+    kill(getppid(), signal);
+    nanosleep(&pause, nullptr);
+  }
+}
+
+TEST(RecordApartSignals, ArePassedOnAndEndUsToo) {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    const auto test = [&] {
+      std::signal(signal, SIG_DFL); // the tests may run under nohup
+      try {
+        record_apart({}, [&](const RecordOptions &) { return ask_to_end(signal); });
+      } catch (const Error &error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        _exit(error.status());
+      }
+      _exit(0);
+    };
+    EXPECT_EXIT(test(), testing::ExitedWithCode(128 + signal),
+                "^ended by signal " + std::to_string(signal) + "\n$");
+  }
+}
+
+TEST(RecordApartSignals, OneThatIsIgnoredEndsNobody) {
+  const auto test = [] {
+    std::signal(SIGHUP, SIG_IGN); // as nohup does
+    _exit(record_apart({}, [](const RecordOptions &) {
+            kill(getppid(), SIGHUP);
+            kill(getpid(), SIGHUP);
+            RecordResult recorded;
+            recorded.exit_status = 7;
+            return recorded;
+          }).exit_status);
+  };
+  EXPECT_EXIT(test(), testing::ExitedWithCode(7), "");
 }
 
 } // namespace

@@ -199,6 +199,7 @@ TEST(RotatedParts, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
     const SmallDisk disk(4 * pages);
     const std::string path = disk.path() + "/trace";
     uint64_t time = 0;
+    testing::internal::CaptureStderr();
     {
       OneCpu parts(path);
       for (uint32_t tid = 100; tid < 102; tid++)
@@ -213,6 +214,10 @@ TEST(RotatedParts, KeepsTheNewestEventsWhereverTheDiskBecomesFull) {
       EXPECT_EQ(parts.missing, 0u) << pages;
       time = parts.time;
     }
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(said.starts_with("ovnitrace: no room for the trace (cannot write ")) << said;
+    EXPECT_NE(said.find(": No space left on device"), said.npos) << said;
+    EXPECT_NE(said.find("): part " + path + "/0001 is removed\n"), said.npos) << said;
     ASSERT_GE(trace_parts(path).size(), 1u) << pages;
     EXPECT_FALSE(fs::exists(path + "/0001")) << "the oldest of " << pages;
     EXPECT_NE(converted(path, disk.dir / "out"), "") << pages;

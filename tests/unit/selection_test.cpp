@@ -45,8 +45,20 @@ TEST(NameGlob, MatchesAsAShellDoes) {
 TEST(NameGlob, APatternThatNoNameCanMatchIsRefused) {
   EXPECT_NO_THROW(make_name_glob("--comm", "fifteen-letters"));
   EXPECT_NO_THROW(make_name_glob("--comm", "*fifteen-letters*"));
-  EXPECT_THROW(make_name_glob("--comm", "sixteen-letters!"), Error);
-  EXPECT_THROW(make_name_glob("--comm", ""), Error);
+  EXPECT_EQ(usage_error_from([] { make_name_glob("--comm", "sixteen-letters!"); }),
+            "--comm 'sixteen-letters!': the kernel keeps 15 characters of a thread's name; write "
+            "'sixteen-letter*'");
+  EXPECT_EQ(usage_error_from([] { make_name_glob("--no-comm", ""); }),
+            "--no-comm needs a name, such as 'worker*'");
+}
+
+TEST(NameGlob, AQuestionMarkIsAnyByte) {
+  const name_glob glob = make_name_glob("--comm", "a?");
+  for (unsigned byte = 1; byte < 256; byte++) {
+    const char name[] = {'a', char(byte)};
+    EXPECT_TRUE(glob_fits(&glob, name, 2)) << byte;
+  }
+  EXPECT_FALSE(glob_fits(&glob, "a", 1));
 }
 
 TEST(CpuList, RangesAndNumbersAreUnderstood) {
@@ -160,6 +172,7 @@ TEST_F(CgroupTree, MountsOfBothVersionsAreKnown) {
 
 TEST_F(CgroupTree, TheInnermostMountGivesPathAndHierarchy) {
   make("/v1/memory/inside");
+  make("/inside"); // of the same name in another hierarchy
   const std::vector<CgroupMount> mounts = {{place_, 0}, {place_ + "/v1/memory", 8}};
   const CgroupChoice choice = cgroup_at(place_ + "/v1/memory/inside", mounts);
   EXPECT_EQ(choice.asked, "--cgroup " + place_ + "/v1/memory/inside");
@@ -209,11 +222,14 @@ TEST_F(CgroupTree, AUnitWithoutATypeIsAService) {
   }
   EXPECT_STREQ(cgroup_of_unit("a.timer").names[0].text, "a.timer.service");
   EXPECT_EQ(cgroup_of_unit("a").asked, "--unit a");
-  for (const char *wrong : {"", "a/b"}) {
-    EXPECT_THROW(cgroup_of_unit(wrong), Error) << wrong;
-    EXPECT_THROW(cgroup_of_container(wrong, place_), Error) << wrong;
+  for (const std::string wrong : {"", "a/b"}) {
+    EXPECT_EQ(usage_error_from([&] { cgroup_of_unit(wrong); }),
+              "--unit '" + wrong + "' is no name of a unit of systemd, such as nginx.service");
+    EXPECT_EQ(usage_error_from([&] { cgroup_of_container(wrong, place_); }),
+              "--container '" + wrong + "' is no name or id of a container");
   }
-  EXPECT_THROW(cgroup_at("", {}), Error);
+  EXPECT_EQ(usage_error_from([] { cgroup_at("", {}); }),
+            "--cgroup needs a path, such as /sys/fs/cgroup/system.slice");
 }
 
 TEST(CgroupName, HasAsMuchTextAsFits) {

@@ -77,6 +77,26 @@ TEST_F(StatOutputTest, ASummaryHasTheThreadsThatRanLongest) {
   EXPECT_EQ(threads(1), "app");
 }
 
+TEST_F(StatOutputTest, ASummaryHasTheStacksInWhichThreadsBlocked) {
+  const std::string one = trace(
+      [](test::TraceBuilder &builder) {
+        auto &cpu = builder.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1).at(1500);
+        cpu.record(FTrace_EXT_stack, 1, 1)
+            .sleep(1)
+            .at(1700)
+            .activate(1)
+            .dispatch(1)
+            .at(1900)
+            .stop();
+      },
+      R"(, "stack_frames": [{"function": "waits"}], "stacks": [{"user": [0]}])");
+  const std::string text = printed([&] { print_summary(one, {.file = "-"}); }).out,
+                    json = printed([&] { print_summary(one, {.file = "-", .json = true}); }).out;
+  EXPECT_NE(text.find("waits"), text.npos) << text;
+  EXPECT_EQ(text.find("waits"), text.rfind("waits")) << text;
+  EXPECT_TRUE(Json::parse(json).is_object()) << json;
+}
+
 TEST_F(StatOutputTest, ASummaryOfJsonIsOneObject) {
   const std::string one = run(600);
   for (const std::string file : {"", "-"}) {

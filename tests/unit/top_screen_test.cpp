@@ -282,6 +282,10 @@ TEST_F(Screen, TheHelpScrollsAndEscapeLeavesIt) {
   EXPECT_EQ(last(), "escape back");
   content_.take_key(kEscape);
   EXPECT_EQ(list(), (Lines{"t1", "*t2", "t3", "t4"}));
+  type("?");
+  EXPECT_EQ(lines()[1].text, "q           end") << "it begins at its first line again";
+  content_.take_key(KEY_BACKSPACE);
+  EXPECT_EQ(list(), (Lines{"t1", "*t2", "t3", "t4"}));
 }
 
 TEST_F(Screen, ATextThatIsScrolledToItsEndFillsALargerTerminal) {
@@ -305,14 +309,19 @@ TEST_F(Screen, EnterExplainsTheSelectedThreadInEachInterval) {
   EXPECT_EQ(lines()[1].text, first) << "the text stays where it was scrolled to";
   content_.take_key(KEY_HOME);
   EXPECT_TRUE(has("t3 (103)"));
+  content_.take_key(KEY_END);
   content_.take_key(kBackspace);
   EXPECT_EQ(list(), (Lines{"t1", "t2", "*t3", "t4"}));
+  type("\n");
+  EXPECT_TRUE(has("t3 (103)")) << "it begins at its first line again";
 }
 
 TEST_F(Screen, AThreadThatHasEndedIsNotExplained) {
   take(0, 10);
   content_.take_key(KEY_ENTER);
   EXPECT_TRUE(has("t1 (101)"));
+  content_.take_key(KEY_END);
+  EXPECT_FALSE(has("t1 (101)"));
   test::TempDir other;
   test::TraceBuilder trace(other.path());
   trace.cpu(0).at(0).start().id(1, 200, 200, "other").dispatch(1).at(20 * kMs).stop();

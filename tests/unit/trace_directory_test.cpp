@@ -88,6 +88,17 @@ TEST_F(TraceDirectoryTest, TakesTheNextNameThatIsFree) {
   EXPECT_EQ(third.path(), trace_ + "-3");
 }
 
+TEST_F(TraceDirectoryTest, TriesNamesUpTo999) {
+  fs::create_directory(trace_);
+  for (int n = 2; n < 999; n++)
+    fs::create_directory(trace_ + "-" + std::to_string(n));
+  EXPECT_EQ(TraceDirectory(trace_, IfExists::next_name).path(), trace_ + "-999");
+  EXPECT_EQ(refusal(IfExists::next_name),
+            trace_ +
+                "-999 exists already; choose another with -o, or use -f if it is a trace or empty");
+  EXPECT_FALSE(fs::exists(trace_ + "-1000"));
+}
+
 TEST_F(TraceDirectoryTest, SaysWhoMayNotMakeIt) {
   fs::create_directory(dir_ / "closed");
   fs::permissions(dir_.path(), fs::perms(0755));

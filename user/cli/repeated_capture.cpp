@@ -60,10 +60,10 @@ private:
 };
 
 /// Runs in the child. Writes the result into a pipe.
-[[noreturn]] void run_child(const RecordOptions &options, int pipe) {
+[[noreturn]] void run_child(const std::function<RecordResult()> &capture, int pipe) {
   nlohmann::json result;
   try {
-    const RecordResult recorded = record(options);
+    const RecordResult recorded = capture();
     result = {{"status", recorded.exit_status}, {"missing", recorded.missing}};
   } catch (const Error &error) {
     result = {{"status", error.status()}, {"error", error.what()}};
@@ -87,7 +87,8 @@ std::string read_all(int pipe) {
 
 } // namespace
 
-RepeatedResult record_apart(const RecordOptions &options) {
+RepeatedResult record_apart(const RecordOptions &options,
+                            const std::function<RecordResult(const RecordOptions &)> &capture) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Error("cannot make a pipe: {}", std::strerror(errno));
@@ -97,7 +98,7 @@ RepeatedResult record_apart(const RecordOptions &options) {
   child = fork();
   if (child == 0) {
     signals.restore();
-    run_child(options, to.get());
+    run_child([&] { return capture(options); }, to.get());
   }
   if (child < 0)
     throw Error("cannot start a process: {}", std::strerror(errno));

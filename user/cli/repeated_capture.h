@@ -4,6 +4,7 @@
 
 #include "user/record/record.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ struct RepeatedResult {
 
 /// Runs a capture in a process of its own, because record() gives up root for ever. HUP, INT, QUIT
 /// and TERM that we get meanwhile are passed on; afterwards they end us with an Error. Call it on
-/// the main thread, before any other thread is created. Throws Error.
-RepeatedResult record_apart(const RecordOptions &options);
+/// the main thread, before any other thread is created. `capture`: what runs there. Throws Error.
+RepeatedResult
+record_apart(const RecordOptions &options,
+             const std::function<RecordResult(const RecordOptions &)> &capture = record);
 
 /// Divides a command line into words, as a shell does with quotes and variables. Throws Error
 /// (usage) for anything that only a shell can run.
