@@ -49,6 +49,22 @@ TEST_F(FtraceChunk, CreateNumbersFromZeroAndReusesNumbers) {
   EXPECT_EQ(create(1, kFree), 1);
 }
 
+TEST_F(FtraceChunk, ANewOneHasNothingOfADeletedOneWithItsNumber) {
+  int chunk = start(1, JTN), other = create(1, kFree);
+  log(1), log(2), log(3);
+  FTrace_disable();
+  ASSERT_EQ(FTrace_chunk_link(chunk, other), 0);
+  EXPECT_EQ(status(chunk).lost, 2u);
+  ASSERT_EQ(FTrace_chunk_delete(chunk), 0);
+  ASSERT_EQ(create(2, STOP), chunk);
+  EXPECT_EQ(flags_of(chunk), STOP);
+  EXPECT_EQ(status(chunk).lost, 0u);
+  EXPECT_EQ(status(chunk).events, 0u);
+  EXPECT_EQ(status(chunk).emergency_events, 0u);
+  EXPECT_EQ(status(chunk).next, -1);
+  EXPECT_EQ(said_in(chunk), std::vector<Said>{});
+}
+
 TEST_F(FtraceChunk, SizesTooSmall) {
   for (int size : {0, -1, INT_MIN, 15}) {
     EXPECT_EQ(FTrace_chunk_create(size, 48, kFree), FTRACE_E_SIZE) << size;

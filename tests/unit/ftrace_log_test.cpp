@@ -150,6 +150,22 @@ TEST_F(FtraceLog, AStopChunkDoesNotJumpWhenFull) {
   EXPECT_EQ(said_in(a), (Saids{user(1), {FTrace_EVT_trace_stop, 0, 0}}));
 }
 
+// A program that closes a full STOP chunk by its flag may go on in the next one.
+TEST_F(FtraceLog, AClosedStopChunkDoesJump) {
+  int a = create(1, kFree | STOP), b = create(9, kFree | JTN);
+  FTrace_chunk_link(a, b);
+  FTrace_actual_chunk_select(a);
+  FTrace_enable();
+  log(1);
+  EXPECT_EQ(FTrace_enable(), FTRACE_E_FULL) << "it is full, and open";
+  ASSERT_EQ(FTrace_set_chunk_flags(a, STOP | FULL), 0);
+  EXPECT_EQ(FTrace_enable(), 0);
+  log(2);
+  FTrace_disable();
+  EXPECT_EQ(said_in(a), (Saids{user(1), {FTrace_EVT_trace_stop, 0, 0}}));
+  EXPECT_EQ(said_in(b), Saids{user(2)});
+}
+
 TEST_F(FtraceLog, NowhereToJumpIsABlackout) {
   int a = start(2, JTN);
   for (unsigned i = 1; i <= 5; i++)

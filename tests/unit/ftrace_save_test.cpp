@@ -177,6 +177,21 @@ TEST_F(FtraceSave, AFullDiskLosesNothingAndLeavesWholeChunks) {
   expect_saved(read_records(path), before + events_of(large));
 }
 
+TEST_F(FtraceSave, TheClockRecordIsStillDueAfterAFailure) {
+  const int large = filled(10000, 10000);
+  const std::string path = writer("t.dat");
+  rlimit limit, tight{20000, RLIM_INFINITY};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  tight.rlim_max = limit.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const int error = FTrace_send_chunk(large, 0, kFree | JTN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_EQ(error, FTRACE_E_DISK_FULL);
+  EXPECT_EQ(std::filesystem::file_size(path), 0u);
+  EXPECT_EQ(FTrace_send_chunk(large, 0, kFree | JTN), 0);
+  expect_saved(read_records(path), clock_at(events_of(large)[0]) + events_of(large));
+}
+
 TEST_F(FtraceSave, APipeThatNobodyReadsIsAnErrorAndNoSignal) {
   std::string path = dir_ / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -308,6 +323,26 @@ TEST_F(FtraceUdp, DatagramsOfTheOriginalsFormat) {
   EXPECT_EQ(receive(), "");
   expect_saved(received,
                clock_at(events_of(a)[0]) + events_of(a) + clock_at(events_of(b)[0]) + events_of(b));
+}
+
+TEST_F(FtraceUdp, NoDatagramIsEmpty) {
+  const int full = filled(59, 59), empty = create(1, kFree);
+  ASSERT_EQ(FTrace_send_chunk(full, 0, kFree), 0);
+  EXPECT_EQ(receive().size(), 24u + 60 * 16) << "with the rate of the clock";
+  ASSERT_EQ(FTrace_send_chunk(empty, 0, kFree), 0);
+  EXPECT_EQ(receive(), "");
+}
+
+TEST_F(FtraceUdp, AChunkThatHasTheRateOfTheClockGetsNoOther) {
+  const int chunk = start(4, JTN);
+  TRACER_LOGEVENT(FTrace_EVT_trace_start, 0, 5);
+  log(1);
+  FTrace_disable();
+  ASSERT_EQ(FTrace_send_chunk(chunk, 0, kFree), 0);
+  const std::string datagram = receive();
+  ASSERT_EQ(datagram.size(), 24u + 2 * 16);
+  EXPECT_EQ(word(datagram, 24) & 0xffff, uint32_t(FTrace_EVT_trace_start));
+  EXPECT_EQ(word(datagram, 36), 5u);
 }
 
 TEST_F(FtraceUdp, NobodyListens) {
