@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 namespace ovnitrace {
 namespace {
@@ -105,6 +107,58 @@ TEST_F(RotationTest, APartSaysWhichBytesAreOfTheWhole) {
                         "{{\"cpu\": 1, \"from\": {}, \"to\": 0}}]}}\n",
                         first, second))
       << "without what stands for the parts before it, and it still grows";
+}
+
+TEST_F(RotationTest, EachPartAndTheWholeHaveTheirDescriptions) {
+  const auto writes = [](const char *text) { return [text](const Put &put) { put(text); }; };
+  const auto described = [this](const char *part) {
+    return test::text_of(trace_ + part + "/trace.json");
+  };
+  target_.emplace(trace_, IfExists::refuse, 2, 0, Rotation{.bytes = 1});
+  target_->prepare(writes("of a part that grows"));
+  target_->prepare_parts(writes("of a part that has ended"), writes("of the last part"));
+  target_->begin();
+  EXPECT_EQ(described(""), "of a part that grows");
+  EXPECT_EQ(described("/0001"), "of a part that grows");
+  write(event_chunk(0, 0, 100, 5));
+  next_part(1, 300);
+  EXPECT_EQ(described("/0001"), "of a part that has ended");
+  EXPECT_EQ(described("/0002"), "of a part that grows");
+  target_->describe(writes("of the whole if we are killed now"));
+  EXPECT_EQ(described(""), "of the whole if we are killed now");
+  target_->output().finish();
+  EXPECT_EQ(described("/0002"), "of the last part");
+  target_->end(writes("of the whole"), 0);
+  EXPECT_EQ(described(""), "of the whole");
+  target_->end_briefly(writes("a short one"));
+  EXPECT_EQ(described(""), "a short one");
+  EXPECT_EQ(described("/0001"), "of a part that has ended");
+  EXPECT_EQ(target_->place(), trace_);
+}
+
+// What stands for the parts before, on each CPU.
+TEST_F(RotationTest, APartSaysHowManyEventsWereBeforeIt) {
+  begin({.bytes = 1});
+  write(event_chunk(0, 0, 100, 5)); // and trace_start
+  write(event_chunk(1, 0, 110, 7));
+  next_part(1, 300);
+  next_part(2, 400);
+  const auto gap = [this](const std::string &file) {
+    const std::string bytes = test::text_of(trace_ + "/" + file);
+    std::vector<ftrace_record> records(bytes.size() / sizeof(ftrace_record));
+    std::memcpy(records.data(), bytes.data(), records.size() * sizeof records[0]);
+    std::string text = fmt::format("chunk {}", records.at(2).par2);
+    for (const ftrace_record &record : records)
+      if (record.par1 == FTRACE_BLACKOUT_FORGOTTEN &&
+          (record.code == FTrace_EVT_blackout_start || record.code == FTrace_EVT_blackout_end))
+        text += fmt::format(" {} ns {} events", ftrace_record_tsc(&record), record.par2);
+    return text;
+  };
+  EXPECT_EQ(gap("0001/cpu0000.ftr"), "chunk 0");
+  EXPECT_EQ(gap("0002/cpu0000.ftr"), "chunk 0 299 ns 0 events 299 ns 6 events");
+  EXPECT_EQ(gap("0002/cpu0001.ftr"), "chunk 0 299 ns 0 events 299 ns 8 events");
+  EXPECT_EQ(gap("0003/cpu0000.ftr"), "chunk 1 399 ns 0 events 399 ns 11 events");
+  EXPECT_EQ(gap("0003/cpu0001.ftr"), "chunk 0 399 ns 0 events 399 ns 8 events");
 }
 
 TEST_F(RotationTest, SaysWhichPartCannotBeRemoved) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace ovnitrace::test {
 
 namespace {
@@ -146,6 +148,7 @@ TEST(ThreadRegistry, CountsThePeersThatItLeavesOut) {
   }
   EXPECT_EQ(registry.peers().size(), ThreadRegistry::kMostPeers);
   EXPECT_EQ(registry.peers_left_out(), 2u);
+  EXPECT_EQ(registry.without_earlier().peers_left_out(), 2u);
 }
 
 TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
@@ -162,6 +165,72 @@ TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {
   EXPECT_EQ(thread->pid, 9u);
   EXPECT_EQ(thread->parent, 4u);
   EXPECT_FALSE(thread->account) << "of the old thread";
+}
+
+TEST(ThreadRegistry, AThreadThatEntersARegionWithAnOldTidIsAnotherOne) {
+  ThreadRegistry registry;
+  EXPECT_FALSE(registry.learn(life(10, LIFE_SNAPSHOT, "old", 5)));
+  EXPECT_FALSE(registry.learn(life(20, LIFE_SNAPSHOT, "old", 5))) << "it is seen again";
+  EXPECT_TRUE(registry.learn(life(30, LIFE_ENTER, "new", 6)));
+  EXPECT_EQ(registry.count(), 2u);
+  EXPECT_EQ(registry.find(7, 29)->birth, 0u);
+  EXPECT_EQ(registry.find(7, 30)->birth, 30u);
+  EXPECT_EQ(registry.find(7, 30)->pid, 6u);
+  const ThreadRegistry copy = registry.without_earlier();
+  EXPECT_EQ(copy.all().at(7).name->raw(), "new");
+  EXPECT_EQ(copy.find(7, 29)->name->raw(), "new") << "the earlier one is not copied";
+}
+
+TEST(ThreadRegistry, AParentIsKnownFromTheFirstRecordThatHasIt) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_SNAPSHOT, "daemon", 7));
+  life_record later = life(20, LIFE_SNAPSHOT, "daemon", 7);
+  for (const uint32_t parent : {3, 1}) { // the second one adopted it
+    later.parent = parent;
+    registry.learn(later);
+    EXPECT_EQ(registry.find(7, 100)->parent, 3u);
+  }
+  EXPECT_EQ(registry.find(7, 100)->birth, 0u);
+}
+
+TEST(ThreadRegistry, ACgroupIsKnownSinceAMoveOrABirth) {
+  const auto in = [](life_record record, uint64_t cgroup) {
+    record.cgroup = cgroup;
+    return record;
+  };
+  const auto seen = [](const ThreadRegistry &registry) {
+    const TracedThread *thread = registry.find(7, 100);
+    return std::pair(thread->cgroup, thread->cgroup_since);
+  };
+  using Seen = std::pair<uint32_t, uint64_t>;
+  ThreadRegistry found, born;
+  found.learn(in(life(10, LIFE_SNAPSHOT, "a", 7), 4));
+  EXPECT_EQ(seen(found), Seen(4, 0)) << "since before the capture";
+  found.learn(in(life(20, LIFE_RENAME, "b", 7), 0));
+  EXPECT_EQ(seen(found), Seen(4, 0)) << "a record that does not say it";
+  found.learn(in(life(30, LIFE_CGROUP, "b", 7), 5));
+  EXPECT_EQ(seen(found), Seen(5, 30));
+  found.learn(in(life(40, LIFE_EXIT, "b", 7), 5));
+  EXPECT_EQ(seen(found), Seen(5, 30));
+  born.learn(in(life(10, LIFE_NEW, "a", 7, 3), 4));
+  EXPECT_EQ(seen(born), Seen(4, 10));
+}
+
+TEST(ThreadRegistry, APeerKeepsItsBirthAndItsFirstCgroup) {
+  ThreadRegistry registry;
+  life_record peer = life(10, LIFE_NAME, "peer", 5);
+  peer.cgroup = 4;
+  registry.learn(peer);
+  peer.time = 20, peer.born = 3, peer.cgroup = 6;
+  registry.learn(peer);
+  peer.time = 30, peer.born = 0;
+  registry.learn(peer);
+  const ThreadRegistry copy = registry.without_earlier();
+  ASSERT_EQ(copy.peers().size(), 1u);
+  EXPECT_EQ(copy.peers()[0].tid, 7u);
+  EXPECT_EQ(copy.peers()[0].born, 3u);
+  EXPECT_EQ(copy.peers()[0].since, 10u);
+  EXPECT_EQ(copy.peers()[0].cgroup, 4u);
 }
 
 TEST(ThreadRegistry, ThreadsAliveBeforeTheCaptureHaveNoBirth) {
