@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The words of `ovnitrace record`: what they set, and which values are refused.
+#include "emulator/cli/complete.h"
+#include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/record_arguments.h"
 #include "user/cli/record_options.h"
@@ -151,6 +153,24 @@ TEST(RecordOptions, SwitchesSetWhatTheySay) {
   EXPECT_EQ(parsed({"--trigger", "a", "--trigger", "b"}).triggers, (Words{"a", "b"}));
   EXPECT_EQ(parsed({"-m", "512K"}).options.ring_bytes, 512u << 10);
   EXPECT_EQ(parsed({"--chunk-size", "2M"}).options.chunk_bytes, 2u << 20);
+}
+
+class RecordWords : public test::AllCommands {
+protected:
+  std::string of(const Words &words) { return completions(app, words, kProgramCommands); }
+};
+
+TEST_F(RecordWords, AreOfferedByTheShell) {
+  EXPECT_EQ(of({"record", "--control", "stop:i"}),
+            "stop:icount:\t\nstop:itext:\t\nstop:isa-extension:\t\nstop:isa-category:\t\n"
+            "stop:int3\t\nstop:interactive\t\n:words\n");
+  EXPECT_EQ(of({"record", "--control", "precond:t"}), "precond:timeout:\t\n:words\n");
+  EXPECT_EQ(of({"record", "--region", ""}), "global\t\nthread\t\n:words\n");
+  EXPECT_EQ(of({"record", "--buffer", ""}), "disk\t\nlast:\t\nstop:\t\n:words\n");
+  EXPECT_EQ(of({"record", "--stacks=user,w"}), "--stacks=user,wakeup\t\n:words\n");
+  EXPECT_EQ(of({"record", "--filter", "sched,no"}), "sched,none\t\n:words\n");
+  EXPECT_EQ(of({"record", "--trigger", "bl"}).substr(0, 11), "blocked:\t\n:");
+  EXPECT_EQ(of({"top", "--by", ""}), "thread\t\nprocess\t\nname\t\n:words\n");
 }
 
 TEST(RecordOptions, AllThreadsAndChosenProcessesExcludeEachOther) {
