@@ -13,6 +13,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace ovnitrace {
 namespace {
@@ -27,12 +28,15 @@ protected:
 };
 
 TEST_F(ChunkFilesTest, MakesAFileForEachCpuThatHasChunks) {
+  const mode_t before = umask(0);
   ChunkFiles files(fd_.get(), 3);
   const Chunk first = test::event_chunk(0, 0, 10, 20), second = test::event_chunk(2, 0, 10, 30);
   EXPECT_EQ(files.write(first), 0u);
   EXPECT_EQ(files.write(second), 0u);
   EXPECT_EQ(files.write(first), 0u);
   files.finish();
+  umask(before);
+  EXPECT_EQ(int(std::filesystem::status(dir_ / "cpu0002.ftr").permissions()), 0644);
   EXPECT_EQ(files.error(), "");
   EXPECT_EQ(size_of(0), 2 * 16 * first.records.size());
   EXPECT_EQ(size_of(2), 16 * second.records.size());

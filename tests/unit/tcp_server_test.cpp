@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -370,6 +371,8 @@ TEST_F(TcpServerTest, AConnectionIsKeptAlive) {
                 option(IPPROTO_TCP, TCP_KEEPINTVL) * option(IPPROTO_TCP, TCP_KEEPCNT),
             120)
       << "seconds until it is noticed";
+  EXPECT_EQ(fcntl(polls[1].fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  EXPECT_EQ(fcntl(polls[1].fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK) << "it must not hold the others";
 }
 
 // What one of two could not know when it was accepted.

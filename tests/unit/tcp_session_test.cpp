@@ -79,6 +79,14 @@ TEST_F(TcpSessionTest, TakesATrace) {
   EXPECT_EQ(trace.files.at({1, Codec::zstd}), "any bytes");
 }
 
+TEST_F(TcpSessionTest, TheNameOfASenderIsNoPath) {
+  TcpSession session(store_.maker());
+  Sender sender(session);
+  sender.introduce("../up");
+  EXPECT_EQ(sender.directory(), "memory/_._up");
+  EXPECT_EQ(session.sink()->path(), "memory/_._up");
+}
+
 // All that was sent came, but that is not all of the capture.
 TEST_F(TcpSessionTest, ATraceWithDroppedEventsIsIncomplete) {
   TcpSession session(store_.maker());
