@@ -90,6 +90,28 @@ TEST(RecordApartResult, IsAnyErrorOfTheOtherProcess) {
             "the process that recorded has died");
 }
 
+TEST(RecordAlternately, HasATraceOfEachRunAndTheFirstFailure) {
+  RecordOptions options;
+  options.directory = "place";
+  ComparedTraces traces;
+  testing::internal::CaptureStderr();
+  // Each run says what it was given, and fails if it is not the first one.
+  const int status =
+      record_alternately(options, {{"a", "1"}, {"b"}}, 2, traces, [](const RecordOptions &given) {
+        RecordResult recorded;
+        recorded.exit_status = given.directory.back() - '0';
+        recorded.missing = given.command[0] + " in " + given.directory;
+        return recorded;
+      });
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "ovnitrace: run 1: a in place/0\n"
+                                                    "ovnitrace: run 1: b in place/1\n"
+                                                    "ovnitrace: run 2: a in place/2\n"
+                                                    "ovnitrace: run 2: b in place/3\n");
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(traces.a, (std::vector<std::string>{"place/0", "place/2"}));
+  EXPECT_EQ(traces.b, (std::vector<std::string>{"place/1", "place/3"}));
+}
+
 /// A capture that sends its parent a signal, again and again, until a signal ends it.
 RecordResult ask_to_end(int signal) {
   for (const timespec pause = {0, 1'000'000};;) {

@@ -3,6 +3,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/identity.h"
+#include "emulator/base/messages.h"
 #include "emulator/base/unique_fd.h"
 
 #include <fmt/format.h>
@@ -87,8 +88,7 @@ std::string read_all(int pipe) {
 
 } // namespace
 
-RepeatedResult record_apart(const RecordOptions &options,
-                            const std::function<RecordResult(const RecordOptions &)> &capture) {
+RepeatedResult record_apart(const RecordOptions &options, const RunCapture &capture) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Error("cannot make a pipe: {}", std::strerror(errno));
@@ -116,6 +116,26 @@ RepeatedResult record_apart(const RecordOptions &options,
   if (result.contains("error"))
     throw Error(result["error"].get<std::string>(), Error::Status{result["status"].get<int>()});
   return {result["status"].get<int>(), result["missing"].get<std::string>()};
+}
+
+int record_alternately(RecordOptions options, const std::vector<std::vector<std::string>> &commands,
+                       uint32_t times, ComparedTraces &traces, const RunCapture &capture) {
+  const std::string place = options.directory;
+  int status = 0;
+  for (uint32_t run = 1; run <= times; run++) {
+    if (isatty(STDERR_FILENO))
+      print("run {} of {}", run, times);
+    for (const std::vector<std::string> &command : commands) {
+      options.command = command;
+      options.directory = place + "/" + std::to_string(traces.a.size() + traces.b.size());
+      (&command == &commands.front() ? traces.a : traces.b).push_back(options.directory);
+      const RepeatedResult result = record_apart(options, capture);
+      if (!result.missing.empty())
+        print("run {}: {}", run, result.missing);
+      status = status ? status : result.exit_status;
+    }
+  }
+  return status;
 }
 
 /// Splits a command into words, as the user: a pattern of names must not show files that only root

@@ -15,8 +15,6 @@
 #include "user/cli/stat_output.h"
 #include "user/launch/signals.h"
 
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +31,7 @@ struct StatArguments {
   StatOutput output;
 };
 
-/// Runs the commands alternately, and measures all runs at the end: only root can record.
+/// Measures all runs at the end: only root can record.
 int stat_repeated(const StatArguments &arguments) {
   RecordOptions options = checked(arguments.record);
   if (options.command.empty())
@@ -44,21 +42,9 @@ int stat_repeated(const StatArguments &arguments) {
   check_output(arguments.output);
   ScratchDirectory scratch("/var/tmp"); // on a disk, as traces may be large
   options.quiet = true;
-  int status = 0;
+  options.directory = scratch.path();
   ComparedTraces traces{.a = {}, .b = {}, .matches = arguments.matches};
-  for (uint32_t run = 0; run < arguments.repeat; run++) {
-    if (isatty(STDERR_FILENO))
-      print("run {} of {}", run + 1, arguments.repeat);
-    for (const std::vector<std::string> &command : commands) {
-      options.command = command;
-      options.directory = scratch.path() + "/" + std::to_string(traces.a.size() + traces.b.size());
-      (&command == &commands.front() ? traces.a : traces.b).push_back(options.directory);
-      const RepeatedResult result = record_apart(options);
-      if (!result.missing.empty())
-        print("run {}: {}", run + 1, result.missing);
-      status = status ? status : result.exit_status;
-    }
-  }
+  const int status = record_alternately(options, commands, arguments.repeat, traces);
   drop_privileges();
   scratch.remove_on_signal();
   Warnings warnings;
