@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace control` and `ovnitrace ctl`: what they print and what they refuse.
+#include "emulator/cli/run.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/run_command.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/ctl_socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -158,6 +162,31 @@ TEST(CtlCommand, PassesItsWordsOnAndPrintsTheAnswer) {
   capture.join();
   EXPECT_EQ(asked, (Words{"mark second phase?", "status", "status --json"}));
   EXPECT_EQ(printed, "answer 0\nanswer 1\nanswer 2\n");
+}
+
+TEST(CtlCommand, AnAnswerThatCannotBePrintedIsAnError) {
+  const test::TempDir dir;
+  control::CtlSocket socket(dir.path(), {}, getuid());
+  const std::string said = dir / "said";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    dup2(open(said.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), STDERR_FILENO);
+    const RootApp app("", "ovnitrace");
+    add_ctl(app);
+    std::string words[] = {"ovnitrace", "ctl", dir.path(), "status"};
+    char *argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+    _exit(run_cli(app, 4, argv));
+  }
+  pollfd file = {socket.files()[0].get(), POLLIN, 0};
+  EXPECT_EQ(poll(&file, 1, 60'000), 1);
+  socket.serve(file.fd, [](const std::string &) { return "ok\nanswer\n"; });
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(test::text_of(said),
+            "ovnitrace: cannot write to standard output: No space left on device\n");
 }
 
 TEST(CollectCommand, RefusesWhatCannotBe) {
