@@ -89,11 +89,11 @@ TEST_F(StatOutputTest, ASummaryHasTheStacksInWhichThreadsBlocked) {
             .at(1900)
             .stop();
       },
-      R"(, "stack_frames": [{"function": "waits"}], "stacks": [{"user": [0]}])");
+      R"(, "stack_frames": [{"function": "read_block"}], "stacks": [{"user": [0]}])");
   const std::string text = printed([&] { print_summary(one, {.file = "-"}); }).out,
                     json = printed([&] { print_summary(one, {.file = "-", .json = true}); }).out;
-  EXPECT_NE(text.find("waits"), text.npos) << text;
-  EXPECT_EQ(text.find("waits"), text.rfind("waits")) << text;
+  EXPECT_NE(text.find("read_block"), text.npos) << text;
+  EXPECT_EQ(text.find("read_block"), text.rfind("read_block")) << text;
   EXPECT_TRUE(Json::parse(json).is_object()) << json;
 }
 
