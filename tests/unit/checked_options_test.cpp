@@ -390,7 +390,7 @@ TEST(CheckedOptions, PrintNotesAndWarnIfTheSchedulerIsLeftOut) {
     a.options.families = FamilySet(1u << FTRACE_FAMILY_SIGNAL | 1u << FTRACE_FAMILY_TIMER);
   };
   EXPECT_EQ(printed(families), "ovnitrace: warning: without sched no states are shown; --filter "
-                               "+timer adds timer to the default\n");
+                               "+signal adds signal to the default\n");
   EXPECT_EQ(printed([&](auto &a) { families(a), a.options.quiet = true; }), "");
 }
 

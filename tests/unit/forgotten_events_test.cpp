@@ -274,7 +274,8 @@ TEST_F(ForgottenEvents, ACpuNamesAsManyThreadsAsThereAreContexts) {
     fold(0, events);
   }
   std::set<uint16_t> contexts;
-  for (const SmallEvent &event : states_.remembered(1000, {}).states[0])
+  const ForgottenStates::Remembered known = states_.remembered(1000, {});
+  for (const SmallEvent &event : known.states[0])
     if (event.code == FTrace_EXT_state) {
       EXPECT_TRUE(contexts.insert(event.par1).second) << event.par1;
     }

@@ -89,7 +89,8 @@ TEST_F(StatOutputTest, ASummaryHasTheStacksInWhichThreadsBlocked) {
             .at(1900)
             .stop();
       },
-      R"(, "stack_frames": [{"function": "read_block"}], "stacks": [{"user": [0]}])");
+      R"(, "options": {"stacks": "user"}, "stack_frames": [{"function": "read_block"}],
+          "stacks": [{"user": [0]}])");
   const std::string text = printed([&] { print_summary(one, {.file = "-"}); }).out,
                     json = printed([&] { print_summary(one, {.file = "-", .json = true}); }).out;
   EXPECT_NE(text.find("read_block"), text.npos) << text;
