@@ -112,12 +112,12 @@ TEST(RecordAlternately, HasATraceOfEachRunAndTheFirstFailure) {
   EXPECT_EQ(traces.b, (std::vector<std::string>{"place/1", "place/3"}));
 }
 
-/// A capture that sends its parent a signal, again and again, until a signal ends it.
-RecordResult ask_to_end(int signal) {
-  for (const timespec pause = {0, 1'000'000};;) {
-    kill(getppid(), signal);
-    nanosleep(&pause, nullptr);
-  }
+/// A capture that sends its parent a signal, again and again, until a signal ends it or the parent
+/// has ended.
+RecordResult ask_to_end(pid_t parent, int signal) {
+  for (const timespec pause = {0, 1'000'000}; getppid() == parent; nanosleep(&pause, nullptr))
+    kill(parent, signal);
+  return {};
 }
 
 TEST(RecordApartSignals, ArePassedOnAndEndUsToo) {
@@ -125,7 +125,9 @@ TEST(RecordApartSignals, ArePassedOnAndEndUsToo) {
     const auto test = [&] {
       std::signal(signal, SIG_DFL); // the tests may run under nohup
       try {
-        record_apart({}, [&](const RecordOptions &) { return ask_to_end(signal); });
+        record_apart({}, [&, parent = getpid()](const RecordOptions &) {
+          return ask_to_end(parent, signal);
+        });
       } catch (const Error &error) {
         std::fprintf(stderr, "%s\n", error.what());
         _exit(error.status());
