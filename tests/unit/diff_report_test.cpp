@@ -94,6 +94,21 @@ TEST_F(DiffReport, APreemptionAndAWaitBehindOneHolderAreOnePart) {
             "B is 110 ns slower: +110 ns waiting for a CPU behind hog.");
 }
 
+TEST_F(DiffReport, CausesOfSeveralThreadsAreOnePart) {
+  const auto of_worker = [&](CauseChange one) {
+    one.cause.group = worker;
+    return one;
+  };
+  EXPECT_EQ(said({block("read", 1, 8), of_worker(block("read", 0, 9)),
+                  of_worker(block("read", 3, 3, "writer", "main"))}),
+            "B is 16 ns slower (+400.0 %): +16 ns in read woken by writer.");
+  EXPECT_EQ(said({wait(Kind::preempted, 1, 51), of_worker(wait(Kind::preempted, 1, 41)),
+                  wait(Kind::waiting, 10, 5), of_worker(wait(Kind::waiting, 7, 5))}),
+            "B is 83 ns slower (+436.8 %): +83 ns preempted by hog.");
+  EXPECT_EQ(said({wait(Kind::waiting, 0, 50), of_worker(wait(Kind::waiting, 0, 41))}),
+            "B is 91 ns slower: +91 ns waiting for a CPU behind hog.");
+}
+
 TEST_F(DiffReport, ThreadsAreNamedWhereSeveralRan) {
   const CauseChange other = {{.group = worker, .kind = Kind::running}, {0, 6}};
   EXPECT_EQ(said({running(0, 5), other}),
@@ -280,6 +295,18 @@ TEST_F(DiffReport, SeveralRunsHaveAMedianAndASpread) {
   EXPECT_EQ(json["causes"][1]["call"], Json());
   EXPECT_EQ(json["causes"][1]["culprit"], Json());
   EXPECT_EQ(json["causes"][2]["most_ns"], 90.0) << "the median of this one is 0, too";
+}
+
+TEST_F(DiffReport, OfEqualMediansTheOneWithTheLongestTimeComesFirst) {
+  std::vector<RunTimes> side(3);
+  for (size_t n = 0; n < 3; n++)
+    for (const auto &[call, most] : {std::pair("a", 60u), std::pair("b", 90u), std::pair("c", 70u)})
+      side[n].path[{.group = app, .kind = Kind::blocked, .call = call}] = n == 1 ? most : 50;
+  const std::string lines = repeat_text(side, runs.names, 100);
+  EXPECT_TRUE(lines.ends_with("app            blocked in b   50 ns  50 ns  90 ns   0.0 %\n"
+                              "app            blocked in c   50 ns  50 ns  70 ns   0.0 %\n"
+                              "app            blocked in a   50 ns  50 ns  60 ns   0.0 %\n"))
+      << lines;
 }
 
 TEST_F(DiffReport, TheTableOfSeveralRunsHasTenCauses) {

@@ -317,8 +317,8 @@ TEST_F(Diff, ThePathStartsWhenTheProgramIsLetRun) {
 TEST_F(Diff, ASectionIsComparedAlone) {
   const auto section = [&](uint64_t length) {
     return trace([=](TraceBuilder &builder) {
-      auto &cpu = builder.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1).at(10 * kMs);
-      cpu.record(FTrace_EVT_user_event_13, 1, 7).at(10 * kMs + length);
+      auto &cpu = builder.cpu(0).at(3 * kMs).start().id(1, 11, 11, "app").dispatch(1);
+      cpu.at(10 * kMs).record(FTrace_EVT_user_event_13, 1, 7).at(10 * kMs + length);
       cpu.record(FTrace_EVT_user_event_14, 1, 7).at(100 * kMs).end(1, 11).stop();
     });
   };
@@ -378,6 +378,36 @@ TEST_F(Diff, FoldedStacksHaveTheTimesOfBoth) {
   folded.lines([&](std::string_view line) { lines.emplace_back(line); });
   EXPECT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines.front(), "app;app;[nanosleep] 0 7000000") << "the mean of a run";
+}
+
+/// Digits of processes and threads are folded, those of functions are not.
+TEST_F(Diff, FoldedStacksOfThreadsWithNumbersAreOneLine) {
+  constexpr uint32_t kPread = FTRACE_CALL_NATIVE + 17; // pread64 of x86-64
+  const auto sleep = [&](const std::string &process, const std::string &thread, uint64_t ns) {
+    return trace([=](TraceBuilder &builder) {
+      auto &cpu = builder.cpu(0).at(100).start().id(1, 11, 11, process).id(2, 12, 11, thread);
+      cpu.dispatch(2).at(200);
+      cpu.record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(kPread)), 2,
+                 FTRACE_CALL_PAR2(kPread) | FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT);
+      cpu.at(200 + ns).activate(2, 0, FTRACE_WAKER_HARDIRQ).dispatch(2).at(5000).stop();
+    });
+  };
+  FoldedDiff folded;
+  test::CollectingSink sink;
+  const auto add = [&](bool second, const std::string &path, const Renames &renames = {}) {
+    folded.add(second, *open_trace({{path}}, sink), {}, sink, renames);
+  };
+  std::vector<std::string> lines;
+  const auto list = [&] {
+    lines.clear();
+    folded.lines([&](std::string_view line) { lines.emplace_back(line); });
+    return lines;
+  };
+  add(false, sleep("app1", "io-1", 10));
+  EXPECT_EQ(list(), std::vector<std::string>{"app*;io-*;[pread64] 10 0"});
+  add(false, sleep("old", "io-22", 50), {{"old", "app*"}});
+  add(true, sleep("app3", "io-7", 600));
+  EXPECT_EQ(list(), std::vector<std::string>{"app*;io-*;[pread64] 30 600"});
 }
 
 } // namespace

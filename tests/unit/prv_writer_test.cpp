@@ -2,6 +2,7 @@
 #include "emulator/prv/prv_writer.h"
 
 #include "emulator/base/error.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/prv_shape.h"
 #include "tests/unit/support/temp_dir.h"
@@ -137,7 +138,8 @@ TEST_F(PrvWriterTest, InstantsOneNanosecondApartStayApart) {
 
 TEST_F(PrvWriterTest, TimeThatGoesBackIsAnError) {
   event(10, 0, 4, 1);
-  EXPECT_THROW(event(9, 0, 4, 2), Error);
+  EXPECT_EQ(test::failure_from([&] { event(9, 0, 4, 2); }),
+            "cannot write an event at 9 ns after one at 10 ns: the input is not ordered by time");
   EXPECT_THROW(writer->arrow(0, 0, 1, 0, 0, 0), Error);
   EXPECT_THROW(event(UINT64_MAX, 0, 4, 2), Error);
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:4:1"}));
@@ -290,14 +292,11 @@ TEST(PrvWriter, MoreObjectsThanParaverLoadsAreRefusedWithAdvice) {
   EXPECT_NO_THROW(write(65535, 1, 65535));
   EXPECT_NO_THROW(write(65535, 65535, 1));
   for (auto [cpus, tasks, threads] : {std::tuple{65536u, 1, 1}, {2, 65536, 1}, {2, 1, 65536}})
-    try {
-      write(cpus, size_t(tasks), size_t(threads));
-      FAIL() << "was written";
-    } catch (const Error &error) {
-      EXPECT_NE(std::string(error.what()).find("65536"), std::string::npos);
-      EXPECT_NE(std::string(error.what()).find(cpus > 65535 ? "--cpu" : "--pid, --tid or --comm"),
-                std::string::npos);
-    }
+    EXPECT_EQ(test::failure_from([&] { write(cpus, size_t(tasks), size_t(threads)); }),
+              cpus > 65535 ? "cannot write a Paraver trace of 65536 CPUs: Paraver loads at most "
+                             "65535; convert a part of it with --cpu"
+                           : "cannot write a Paraver trace of 65536 threads: Paraver loads at "
+                             "most 65535; convert a part of it with --pid, --tid or --comm");
 }
 
 TEST(PrvWriter, ObjectsThatAreNotInTheHeaderAreRefused) {
@@ -306,19 +305,23 @@ TEST(PrvWriter, ObjectsThatAreNotInTheHeaderAreRefused) {
     PrvWriter(dir / "thread.prv", header, rows).close(1);
   };
   EXPECT_NO_THROW(write(kFourRows));
-  EXPECT_THROW(write({{0, 1}}), Error);
-  EXPECT_THROW(write({{1, 0}}), Error);
-  EXPECT_THROW(write({{1, 4}}), Error);
-  EXPECT_THROW(write({{3, 1}}), Error);
+  const auto refused = [&](const std::vector<PrvRow> &rows, const PrvHeader &header = two_nodes()) {
+    return test::failure_from([&] { write(rows, header); });
+  };
+  for (const PrvRow &row : {PrvRow{0, 1}, PrvRow{1, 0}, PrvRow{1, 4}, PrvRow{3, 1}})
+    EXPECT_EQ(refused({row}), "internal error: a row of a Paraver trace is not in its header")
+        << row.task << " " << row.thread;
   PrvHeader header = two_nodes();
-  header.tasks[0].thread_nodes[0] = 0; // illegal when there are nodes
-  EXPECT_THROW(write(kFourRows, header), Error);
-  header.tasks[0].thread_nodes[0] = 3;
-  EXPECT_THROW(write(kFourRows, header), Error);
+  for (const uint32_t node : {0, 3}) { // illegal when there are nodes
+    header.tasks[0].thread_nodes[0] = node;
+    EXPECT_EQ(refused(kFourRows, header),
+              "internal error: a task of a Paraver trace is on a node that does not exist");
+  }
   header.tasks[0].thread_nodes.clear();
-  EXPECT_THROW(write({}, header), Error);
+  EXPECT_EQ(refused({}, header), "internal error: a task of a Paraver trace has no threads");
   header.tasks.clear();
-  EXPECT_THROW(write({}, header), Error);
+  EXPECT_EQ(refused({}, header), "cannot write a Paraver trace without rows: there is no thread in "
+                                 "the trace, or the filters leave none");
 }
 
 TEST(PrvWriter, GzipHoldsTheSameTraceWithTheLengthGivenAtClose) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is said of plain FTrace files that are damaged or no such files: the whole text.
+#include "emulator/shark/context_table.h"
+#include "emulator/shark/shark_file.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/shark_rig.h"
+#include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
 
@@ -74,6 +78,46 @@ TEST_F(SharkReports, AFileIsNamedOnce) {
   } catch (const Error &error) {
     EXPECT_EQ(error.what(), "cannot read " + path + " as an FTrace file: it was named before");
   }
+}
+
+TEST_F(SharkReports, AnEventMayBeOfNobody) {
+  file.rate(kNsRate).at(5).id(1, 7).record(FTrace_EVT_task_epilogue);
+  EXPECT_EQ(reports(), Texts{"32: task_epilogue names no context, and it is not known which task "
+                             "runs: it is shown of none"});
+}
+
+TEST_F(SharkReports, AFileHasATaskForEachPidUpToALimit) {
+  file.rate(kNsRate).at(5);
+  for (uint32_t pid = 1; pid < shark::ContextTable::kMaxTasks; pid++)
+    file.id(1, pid);
+  EXPECT_EQ(reports(), Texts{});
+  file.id(1, 900'000).id(1, 900'001);
+  EXPECT_EQ(reports(), Texts{"0: the trace has more than 262144 tasks: the others are left out"});
+}
+
+TEST_F(SharkReports, AFileOfATraceDirectoryIsReadAloneOnly) {
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1).at(200).stop();
+  trace.write();
+  file.rate(kNsRate).at(5).id(1, 7).context_switch(1).write(path);
+  CollectingSink sink;
+  EXPECT_NO_THROW(shark::open_shark_files({trace.file(0)}, sink));
+  EXPECT_EQ(error_from([&] {
+              shark::open_shark_files({path, trace.file(0)}, sink);
+            }),
+            "cannot read " + trace.file(0) +
+                " as an FTrace file: it is of a trace directory; name that, or the file alone");
+}
+
+TEST_F(SharkReports, AnEventNamesItsFileByANumberOfSixteenBits) {
+  CollectingSink sink;
+  EXPECT_EQ(
+      error_from([&] { shark::open_shark_files(std::vector<std::string>(65'536, "none"), sink); }),
+      "cannot read 65536 FTrace files at once: at most 65535");
+  EXPECT_NE(error_from([&] {
+              shark::open_shark_files(std::vector<std::string>(65'535, "none"), sink);
+            }).find("cannot read none as an FTrace file: "),
+            std::string::npos);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Databases of SqliteFile hold the rows that it was given, in their order.
 #include "emulator/tables/sqlite_file.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/read_tables.h"
 #include "tests/unit/support/temp_dir.h"
 
@@ -103,6 +104,28 @@ TEST(SqliteFile, HoldsTheLastRowsOfEveryCount) {
     EXPECT_EQ(query(path, "SELECT count(*), max(rowid), sum(time_ns = rowid - 1) FROM wakeup"),
               (TextRows{{std::to_string(rows), std::to_string(rows), std::to_string(rows)}}));
   }
+}
+
+TEST(SqliteFile, HasTheTypesOfItsColumnsAndAVersion) {
+  TempDir dir;
+  const std::string path = dir / "t.sqlite";
+  SqliteFile(OutputPlace(path)).finish();
+  EXPECT_EQ(query(path, "PRAGMA user_version"), TextRows{{"1"}});
+  EXPECT_EQ(query(path, "PRAGMA page_size"), TextRows{{"16384"}});
+  const auto columns = [&](const std::string &table) {
+    return query(path, "SELECT name, type, pk FROM pragma_table_info('" + table + "')");
+  };
+  EXPECT_EQ(columns("mark"),
+            (TextRows{{"time_ns", "INTEGER", "0"}, {"text", "TEXT", "0"}, {"node", "TEXT", "0"}}));
+  const TextRows thread = columns("thread");
+  ASSERT_EQ(thread.size(), 10u);
+  EXPECT_EQ(thread[0], (std::vector<std::string>{"id", "INTEGER", "1"})) << "the primary key";
+  EXPECT_EQ(thread[1], (std::vector<std::string>{"tid", "INTEGER", "0"}));
+}
+
+TEST(SqliteFile, SaysWhyItCannotBeWritten) {
+  EXPECT_EQ(test::failure_from([] { SqliteFile(OutputPlace("/dev/full")); }),
+            "cannot write a database to /dev/full: it is a device; name a file with -o");
 }
 
 } // namespace

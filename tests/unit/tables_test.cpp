@@ -221,6 +221,25 @@ TEST_F(Tables, CsvStartsANewFileAfterSoManyRows) {
   EXPECT_FALSE(fs::exists(files + "/wakeup-0002.csv"));
 }
 
+/// Longer than what the file reserves at once.
+TEST_F(Tables, ATextOfAnyLengthIsWholeInCsv) {
+  const size_t piece = OutputFile::kMostReserve / 2;
+  CsvFiles files(out / "t.csv");
+  TextRows expected;
+  for (const size_t size : {piece - 1, piece, piece + 1, 3 * piece}) {
+    std::string text(size, '"');
+    text[size / 2] = 'x';
+    const Cell cells[] = {size, std::string_view(text), std::string_view("node")};
+    files.row(TableId::mark, cells);
+    expected.push_back({std::to_string(size), text, "node"});
+  }
+  files.finish();
+  TextRows rows = read_csv(out / "t.csv/mark-0001.csv");
+  EXPECT_EQ(rows.at(0), (std::vector<std::string>{"time_ns", "text", "node"}));
+  rows.erase(rows.begin());
+  EXPECT_TRUE(rows == expected);
+}
+
 TEST_F(Tables, TraceWithoutEventsHasEmptyTables) {
   trace.cpu(0).at(100).start().stop();
   EXPECT_EQ(query(sqlite(), "SELECT (SELECT count(*) FROM thread), (SELECT count(*) FROM slice), "
