@@ -127,6 +127,27 @@ TEST_F(OvniFiles, ThreadsOfOneProcessHaveOneApp) {
   EXPECT_EQ(json(100, 101)["ovni"]["app_id"], 2);
 }
 
+TEST_F(OvniFiles, ThreadsThatAreFoundAtTheStartCountByRow) {
+  write({{10, 2, Paused, 0}, {10, 0, Running, 1}});
+  EXPECT_EQ(json(100, 100)["ovni"]["app_id"], 1);
+  EXPECT_EQ(json(200, 200)["ovni"]["app_id"], 2);
+}
+
+TEST_F(OvniFiles, AThreadEndsWithTheLastChangeOfAnyIfThatIsAfterTheEnd) {
+  write({{20, 0, Running, 0}, {120, 2, Running, 1}});
+  EXPECT_EQ(events(100, 100), "10 OU[, 10 OU], 20 OHx 0 -1 0 0, 120 OHe");
+  EXPECT_EQ(events(200, 200), "10 OU[, 10 OU], 120 OHx 1 -1 0 0, 120 OHe");
+}
+
+TEST_F(OvniFiles, ACpuThatNobodyHadIsTakenAtOnceAlsoAtTime0) {
+  catalog.begin = 0;
+  write({{0, 0, Running, 0}, {30, 0, Paused, 0}, {30, 2, Running, 0}, {40, 2, Paused, 0}});
+  EXPECT_EQ(events(100, 100), "0 OU[, 0 OU], 0 OHx 0 -1 0 0, 30 OHp, 100 OHw, 100 OAs -1, "
+                              "100 OHr, 100 OHe");
+  EXPECT_EQ(events(200, 200), "0 OU[, 0 OU], 31 OHx 0 -1 0 0, 40 OHp, 100 OHw, 100 OAs -1, "
+                              "100 OHr, 100 OHe");
+}
+
 TEST_F(OvniFiles, LoomsHaveNamesThatAreFileNamesAndDiffer) {
   catalog.hosts = {{.name = "a"},
                    {.name = "a"},
