@@ -101,6 +101,18 @@ test('a range is inside the run, from its earlier end', () => {
   assert.equal(app.range, null);
 });
 
+test('a range that moves is shown in the panel with the next picture only', () => {
+  const {app, draw} = made();
+  app.setRange({from: 1100, to: 1200}, {later: true});
+  let shown = 0;
+  app.panel.show = () => shown++;
+  draw();
+  assert.equal(shown, 1);
+  app.redraw();
+  draw();
+  assert.equal(shown, 1, 'it did not move again');
+});
+
 test('while a range is dragged, the panel is made anew once for each picture', () => {
   const {app, canvas, draw} = made();
   handlePointer(app);

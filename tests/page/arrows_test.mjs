@@ -65,3 +65,21 @@ test('what is not visible is not drawn', () => {
   assert.deepEqual(drawn(0, {rows: [[0, 301], [1, 323]]}), [], 'below');
   assert.deepEqual(drawn(0, {rows: [[0, -50], [1, -30]]}), [], 'above');
 });
+
+test('more wakeups than can be seen have no arrows', () => {
+  const arrows = (wakeups, blocks = 0) => {
+    const {context, calls} = fakeContext();
+    const slices = [...Array.from({length: wakeups}, () => ({state: WARMING, length: 1, why: 2, peer: 1})),
+                    ...Array.from({length: blocks}, () => ({state: PAUSED, length: 1}))];
+    const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [{state: RUNNING, length: 9000}]},
+                             {tid: 2, pid: 1, name: 'b', start: 10, slices}], {to: 9000});
+    drawArrows({context, width: 9000, height: 300, top: 0, xOf: time => 210 + time, app: {
+      trace, view: {from: 0, to: 9000}, selected: {thread: 1, slice: trace.first[1]}, colors: {ui: name => name, css: {}},
+      rows: {rowOf: new Map([[0, {top: 0, height: 22}], [1, {top: 22, height: 22}]])}}});
+    return calls.filter(call => call.startsWith('arc')).length;
+  };
+  assert.equal(arrows(400), 400);
+  assert.equal(arrows(402), 0);
+  assert.equal(arrows(1, 7999), 1);
+  assert.equal(arrows(1, 8000), 0, 'nor are more than 8000 slices looked at');
+});

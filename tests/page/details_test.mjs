@@ -66,6 +66,13 @@ test('a command line is that of the main thread, on the same node', () => {
   assert.equal(line(1), 'app --two', 'a later process with the pid has its own');
 });
 
+test('a cgroup is that of the thread', () => {
+  const {app, trace} = makeApp();
+  trace.threads[1].summary.cgroup = '/b';
+  const cgroups = all(trace).map(selected => app.details.facts(selected).filter(([term]) => term === 'Cgroup').map(([, what]) => what).join());
+  assert.deepEqual(cgroups, ['', '', '', '', '/b', '/b', '/b', '/b', '', '', '']);
+});
+
 test('an unknown reason, context or state has its number', () => {
   const {app, trace} = makeApp();
   trace.header.reasons = trace.header.contexts = trace.header.reason_names = trace.header.context_names = [];

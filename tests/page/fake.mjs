@@ -119,9 +119,9 @@ class FakeElement {
   showModal() {
     this.open = true;
   }
-  getContext() {
+  getContext(kind = '2d') {
     Object.assign(this, this.calls ? {} : fakeContext());
-    return this.context;
+    return kind === '2d' ? this.context : null;
   }
   get text() {
     return this.children.map(child => child.text ?? child).join('');
@@ -147,9 +147,9 @@ export function fakeDocument() {
 }
 
 /// Returns a canvas context that notes each call: 'fillRect 1 2 3 4 #fff', with the style that
-/// matters.
+/// matters. `settings`: the other styles in their order, 'lineWidth 2'.
 export function fakeContext() {
-  const calls = [], state = {};
+  const calls = [], settings = [], state = {};
   const made = {measureText: text => ({width: 6 * text.length}),
                 createImageData: (width, height) =>
                     state.image = {width, height, data: new Uint8ClampedArray(4 * width * height)}};
@@ -159,9 +159,14 @@ export function fakeContext() {
             typeof value === 'number' ? Math.round(value * 100) / 100 : value),
             ...name.startsWith('fill') ? [target.fillStyle] : name.startsWith('stroke') ? [target.strokeStyle] : []]
             .join(' ')),
-    set: (target, name, value) => (target[name] = value, true),
+    set: (target, name, value) => {
+      if (!['fillStyle', 'strokeStyle', 'image'].includes(name))
+        settings.push(name + ' ' + value);
+      target[name] = value;
+      return true;
+    },
   });
-  return {context, calls};
+  return {context, calls, settings};
 }
 
 const OWN = new Set(Object.keys(new FakeElement('')).concat('entered'));

@@ -193,6 +193,8 @@ test('the tools search, sort, hide, fold and colour', async () => {
 
 test('paper is white', async () => {
   const {byId, listeners} = await start(), {dataset} = globalThis.document.documentElement;
+  listeners.afterprint();
+  assert.equal(dataset.theme, 'light', 'it was never dark');
   listeners.beforeprint();
   assert.equal(dataset.theme, 'light');
   listeners.afterprint();

@@ -73,6 +73,17 @@ test('marks of the axis are at round times, with the digits that differ', () => 
   assert.equal(part.label(1, 1), '0.000000001 s');
 });
 
+test('marks of the axis are at least 110 pixels apart', () => {
+  const distance = width => {
+    const {part, calls} = made(Axis, {from: 0, to: 4e9});
+    part.app.timeline.width = width;
+    part.draw();
+    return calls.filter(call => call.endsWith(' line')).length;
+  };
+  assert.equal(distance(440), 5, '0 to 4 s');
+  assert.equal(distance(439), 3, 'each 2 s');
+});
+
 test('all of the overview and of the axis', () => {
   const {app, byId} = makeApp({light: false});
   app.view.set(1100, 1800);

@@ -73,6 +73,8 @@ test('a thread is painted from its birth to its end, and where it is in the pict
   assert.deepEqual(thread(made, 2, {width: 4, from: 1000, to: 1200})[2], '....');
   assert.deepEqual(thread(made, 2, {width: 4, from: 1900, to: 2000})[2], '....');
   assert.deepEqual(thread(made, 0, {width: 10, from: 1210, to: 1220})[2], 'pppppppppp', 'inside one slice');
+  assert.deepEqual(thread(made, 0, {width: 20, from: 1495, to: 1505})[2], 'ppppppppppwwwwwwwwww', 'two pixels a ns');
+  assert.deepEqual(thread(made, 2, {width: 20, from: 1795, to: 1805})[2], 'wwwwwwwwww..........', 'its end');
   const row = picture(made, {width: 10, height: 2}, painter => painter.thread(0, -3, 1));
   assert.deepEqual(row, ['rrppprrrrr', '..........'], 'the half of row 5 that is above is Running');
   const below = picture(made, {width: 10, height: 2}, painter => painter.thread(0, 1, 30));

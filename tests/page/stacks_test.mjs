@@ -79,6 +79,22 @@ test('a chain leads from a block to its waker, and to what that one had waited f
   assert.deepEqual(steps({thread: 2, slice: trace.first[2]}), whole.slice(2));
 });
 
+test('a chain goes on with the last time in which the waker was blocked before it woke', () => {
+  const seen = STARTS + ENDS, block = (length, call) => ({state: PAUSED, length, why: left(2, call), flags: seen});
+  const wake = peer => ({state: WARMING, length: 10, why: woken(0), peer, flags: seen});
+  const run = {state: RUNNING, length: 40, flags: seen};
+  const chain = start => {
+    const trace = makeTrace([
+      {tid: 1, pid: 1, name: 'a', start, slices: [block(500 - start, 1), wake(2), run]},
+      {tid: 2, pid: 1, name: 'b', slices: [block(100, 0), wake(3), run, block(200, 1), wake(3), {state: RUNNING, length: 140, flags: seen}]},
+      {tid: 3, pid: 1, name: 'c', slices: [{state: RUNNING, length: 550}]}], {header, to: 550});
+    return chainOf(trace, {thread: 0, slice: 0}).map(({slice}) => slice - trace.first[1]);
+  };
+  assert.deepEqual(chain(0).slice(1), [3], 'not the first one');
+  assert.deepEqual(chain(359).slice(1), [3], 'its wakeup ended at 360');
+  assert.deepEqual(chain(360).slice(1), [], 'the waker ran the whole time');
+});
+
 test('a click on a frame shows only the threads that were there', () => {
   const {app, byId, draw} = makeApp();
   app.panel.choose(7);

@@ -58,6 +58,10 @@ test('reveals what is not visible or too small to see, and leaves the rest', () 
   assert.deepEqual(shown(), [990.5, 1010.5]);
   view.reveal(1400, 1410);
   assert.deepEqual(shown(), [1395, 1415]);
+  view.set(900, 1300);
+  view.reveal(1000, 1400);
+  assert.deepEqual(shown(), [1000, 1400], 'as long as the view');
+  view.set(1400, 1420);
   view.reveal(600, 800);
   assert.deepEqual(shown(), [570, 830]);
   view.showWhole();

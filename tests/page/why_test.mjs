@@ -135,3 +135,15 @@ test('a page without the part says so', () => {
   const trace = makeTrace([{tid: 1, pid: 1, name: 'a', slices: [{state: RUNNING, length: 5}]}], {header: {why: null}});
   assert.equal(new Whys(trace, varints()).known, false);
 });
+
+/// A new thread waits from 100 to 200 and gets CPU index 0, which is idle to 130; hog (9) has it then.
+test('a new thread waits for the CPU that it gets', () => {
+  const trace = makeTrace([{tid: 2, pid: 1, name: 'b', start: 100, slices: [
+    {state: WARMING, length: 100}, {state: RUNNING, length: 50, cpu: 1}, {state: COOLING, length: 100}]}],
+      {from: 100, to: 350, header: {why, cpus: [{index: 1, node: 0}]}, parts: {load: varints()}});
+  const w = new Whys(trace, varints(2, 30, 0, 220, 2, 2, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0), new Regions(trace));
+  const holders = (from, to) => w.plain([0], from, to).waiting.map(({holder, ns}) => [holder, ns]);
+  assert.deepEqual(holders(100, 250), [['idle', 30], ['hog (9), not traced', 70]]);
+  assert.deepEqual(holders(100, 199), [['not known', 99]], 'nobody knows where it will run');
+  assert.deepEqual(holders(250, 350), [['not known', 100]], 'it never runs again');
+});

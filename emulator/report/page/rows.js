@@ -73,8 +73,7 @@ export class Rows {
     for (const thread of this.shown) {
       const name = thread.summary.cgroup ?? 'cgroup not known', key = thread.node + ' ' + name;
       if (!all.has(key))
-        all.set(key, {name, threads: [], folded: false});
-      all.get(key).threads.push(thread);
+        all.set(key, {name, folded: false});
       thread.cgroup = all.get(key);
     }
     return [...all.values()].sort((a, b) => a.name.localeCompare(b.name));

@@ -18,8 +18,7 @@ export class SortedTable {
   show(rows) {
     this.rows = rows;
     const {value} = this.columns[this.sort], sign = this.down ? -1 : 1;
-    const order = (a, b) => typeof a === 'string' || typeof b === 'string' ?
-        String(a).localeCompare(String(b)) : (a ?? -1) - (b ?? -1);
+    const order = (a, b) => typeof a === 'string' ? a.localeCompare(b) : (a ?? -1) - (b ?? -1);
     const sorted = [...rows].sort((a, b) => sign * order(value(a), value(b)));
     const body = element('tbody');
     for (const row of sorted.slice(0, ROWS_MOST))
