@@ -125,6 +125,8 @@ test('while a range is dragged, the panel is made anew once for each picture', (
   draw();
   draw();
   assert.equal(shown, 1);
+  canvas.fire('pointerup', {offsetX: 370, offsetY: 250});
+  assert.equal(shown, 2, 'and at the end, without waiting for a picture');
 });
 
 test('ways lead from slice to slice, and show where they lead', () => {

@@ -273,6 +273,35 @@ test('the tab of causes has them with their parts, and how long each thread ran 
 <tr><td className=text><button type=button className=link>b (2)</button></td><td>50 ns</td><td>10.0 %</td><td>50 ns</td></tr></tbody></table>`));
 });
 
+/// Thread n of `count` runs for 1 ns, then n ns more, and is blocked in call n.
+const many = (count, blocks) => ({
+  ...causes, summary: {...causes.summary, command: []},
+  header: {...causes.header, why: {...why, blocks: Array.from({length: blocks}, (_, n) => 'call ' + n)}},
+  threads: Array.from({length: count}, (_, n) => ({tid: n + 1, pid: n + 1, name: 't', start: 1000, slices: [
+    {state: RUNNING, length: 1 + n, cpu: 1}, ...n < blocks ? [{state: PAUSED, length: 100 - n, cpu: 1}] : []]})),
+  parts: {...causes.parts, order: Uint8Array.from({length: count}, (_, n) => n),
+          causes: varints(0, 0, ...Array.from({length: count}, (_, n) => n < blocks ? [1, 2 + n, 0] : [0]).flat())},
+});
+
+test('a cause has eight parts, and the others are one line', t => {
+  t.mock.method(performance, 'now', () => 0);
+  const calls = blocks => tab(6, () => {}, many(10, blocks)).filter(line => / 20px/.test(line)).map(line => line.replace(/.*20px}>|<.*/g, ''));
+  assert.deepEqual(calls(8), Array.from({length: 8}, (_, n) => 'call ' + n));
+  assert.deepEqual(calls(9), [...calls(8), '1 others']);
+  assert.deepEqual(calls(10), [...calls(8), '2 others']);
+  assert.ok(tab(6, () => {}, many(10, 10)).some(line => line.includes('2 others</td><td>183 ns</td>')), '92 and 91');
+});
+
+test('the fifteen threads that ran alone most have a line, however short they ran', t => {
+  t.mock.method(performance, 'now', () => 0);
+  const threads = count => tab(6, () => {}, many(count, 0)).filter(line => /className=link>t \(/.test(line)).map(line => Number(/t \((\d+)/.exec(line)[1]));
+  assert.deepEqual(threads(3), [3, 2, 1]);
+  assert.deepEqual(threads(16), Array.from({length: 15}, (_, n) => 16 - n));
+  const note = count => tab(6, () => {}, many(count, 0)).find(line => line.includes('While n threads'));
+  assert.ok(note(16).includes(' The first 15 of 16 threads.'));
+  assert.ok(!note(15).includes('The first'));
+});
+
 test('the tab of waits says who ran meanwhile', t => {
   t.mock.method(performance, 'now', () => 0); // all at once, however slow
   assert.deepEqual(tab(5, () => {}, causes), lines(`

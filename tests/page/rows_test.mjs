@@ -49,6 +49,12 @@ test('two processes that had one pid are two groups, each with its own threads',
   assert.deepEqual(texts(rows), ['old 2', 0, 2, 'new 2', 1, 3]);
 });
 
+test('a process whose main thread has no name has that of its first thread with one', () => {
+  const rows = make([{tid: 10, pid: 10, name: '', slices: lived(1, 0, 0)}, {tid: 11, pid: 10, name: 'io', slices: lived(1, 0, 0)},
+                     {tid: 12, pid: 10, name: 'log', slices: lived(1, 0, 0)}]);
+  assert.deepEqual(texts(rows), ['io 3', 0, 1, 2]);
+});
+
 test('CPUs come first and can be folded', () => {
   const rows = make(THREADS.slice(3), {header: {cpus: [{index: 0, node: 0}, {index: 3, node: 1}]}});
   assert.deepEqual(texts(rows), ['head', 'cpu 0', 'cpu 1', 0, 1]);

@@ -95,6 +95,14 @@ test('a chain goes on with the last time in which the waker was blocked before i
   assert.deepEqual(chain(360).slice(1), [], 'the waker ran the whole time');
 });
 
+test('a chain has twelve steps at most', () => {
+  const seen = STARTS + ENDS, chain = count => chainOf(makeTrace(Array.from({length: count}, (_, n) => ({
+    tid: n + 1, pid: 1, name: 't', slices: [{state: PAUSED, length: 500 - 10 * n, why: left(2, 1), flags: seen},
+      {state: WARMING, length: 5, why: woken(0), peer: n + 2, flags: seen}, {state: RUNNING, length: 45 + 10 * n}]})),
+      {header, to: 550}), {thread: 0, slice: 0}).length;
+  assert.deepEqual([11, 12, 13, 14].map(chain), [11, 12, 12, 12]);
+});
+
 test('a click on a frame shows only the threads that were there', () => {
   const {app, byId, draw} = makeApp();
   app.panel.choose(7);

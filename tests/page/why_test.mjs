@@ -51,6 +51,13 @@ test('a wait has the holders of each CPU on which it was', () => {
   assert.equal(tree.ns, 500);
 });
 
+test('the slices of a part are of its threads only', () => {
+  const w = whys(), running = threads => w.tree(threads, 100, 600).parts.find(part => part.label === 'running').slices();
+  assert.deepEqual(running([0]), [0, 0]);
+  assert.deepEqual(running([1]), [1, 5]);
+  assert.deepEqual(running([0, 1]), [0, 0, 1, 5]);
+});
+
 test('a wait names its holders, those of most time first', () => {
   const w = whys(), wait = w.trace.first[1] + 2;
   assert.deepEqual(w.holders(wait), [{text: 'hog (9), not traced', known: true, ns: 80},
