@@ -2,6 +2,7 @@
 // The header of the page of `ovnitrace report`: the page reads it by these names.
 #include "emulator/critical/path.h"
 #include "emulator/open/open_trace.h"
+#include "emulator/report/why_part.h"
 #include "emulator/report/write_report.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
@@ -124,6 +125,54 @@ TEST_F(PageHeader, HasWhoHeldTheCpu) {
   EXPECT_EQ(why["kinds"][1],
             json::parse(R"({"word": "preemption", "name": "after a preemption"})"));
   EXPECT_EQ(why["kinds"].size(), 9u);
+}
+
+/// Holder n of 1002 ran for n ns; 1000 holders have a line.
+TEST_F(PageHeader, HasTheThousandLongestSumsOfWaits) {
+  Catalog catalog;
+  catalog.hosts.resize(1);
+  catalog.threads.resize(2);
+  Explanation why;
+  for (uint32_t tid = 1; tid <= 1002; tid++)
+    why.waits.push_back({.thread = 0,
+                         .kind = WaitKind::preemption,
+                         .holder = {Culprit::Kind::untraced, tid},
+                         .ns = tid});
+  why.waits.push_back(
+      {.thread = 1, .kind = WaitKind::wakeup, .holder = {Culprit::Kind::untraced, 7}, .ns = 1002});
+  why.waits.push_back({.thread = 1,
+                       .kind = WaitKind::preemption,
+                       .holder = {Culprit::Kind::untraced, 7},
+                       .ns = 10'000});
+  for (const WaitKind kind : {WaitKind::spin, WaitKind::throttling})
+    why.waits.push_back({.thread = 0, .kind = kind, .holder = {}, .ns = 90'000});
+  const json header = waits_header(catalog, why);
+  ASSERT_EQ(header["sums"].size(), 1000u);
+  EXPECT_EQ(header["left_out"], 1 + 2 + 3);
+  EXPECT_EQ(header["sums"][0]["waiter"], 1) << "kinds of waits are summed up";
+  EXPECT_EQ(header["sums"][0]["ns"], 11'002);
+  EXPECT_EQ(header["sums"][1]["ns"], 1002);
+  EXPECT_EQ(header["sums"][1]["name"], "thread 1002, not traced");
+  EXPECT_EQ(header["sums"][999]["ns"], 4);
+}
+
+TEST_F(PageHeader, OfEqualSumsOfWaitsThoseOfTheFirstThreadComeFirst) {
+  Catalog catalog;
+  catalog.hosts.resize(1);
+  catalog.threads.resize(2);
+  Explanation why;
+  for (const uint32_t thread : {1, 0})
+    for (const uint32_t tid : {9, 8})
+      why.waits.push_back({.thread = thread,
+                           .kind = WaitKind::preemption,
+                           .holder = {Culprit::Kind::untraced, tid},
+                           .ns = 5});
+  std::string order;
+  const json header = waits_header(catalog, why);
+  for (const json &sum : header["sums"])
+    order += sum["waiter"].dump() + " " + sum["name"].get<std::string>() + "; ";
+  EXPECT_EQ(order, "0 thread 8, not traced; 0 thread 9, not traced; "
+                   "1 thread 8, not traced; 1 thread 9, not traced; ");
 }
 
 TEST_F(PageHeader, HasTheFirstTwoHundredMarks) {

@@ -195,6 +195,30 @@ TEST_F(PerfettoFamilies, CountersAndIdleStatesAreOfTheirCpu) {
       << "what was lost once is not lost again";
 }
 
+TEST_F(PerfettoFamilies, CountersHaveTheirUnits) {
+  auto &cpu = trace.cpu(0).at(100).start().at(110).record(FTrace_EXT_frequency, 0, 100);
+  cpu.at(120).record(FTrace_EXT_steal, 0, 9).at(130).record(FTrace_EXT_idle_start, 0, 1);
+  cpu.at(200).stop();
+  exported();
+  const std::string file = test::text_of(out / "trace.pftrace");
+  std::map<uint64_t, std::string> units; // by number of the track, without its kind
+  for (const test::Proto &packet : test::Proto(file).messages(1))
+    if (packet.has(60) && packet.message(60).has(8))
+      units[packet.message(60).number(1) >> 32] = packet.message(60).message(8).text(6);
+  EXPECT_EQ(units, (std::map<uint64_t, std::string>{{19, "kHz"}, {21, "us"}}));
+}
+
+TEST_F(PerfettoFamilies, ALossThatNobodyCountedIsSaidSo) {
+  auto &cpu = trace.cpu(0).at(100).start();
+  cpu.at(120).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_MISSING);
+  cpu.at(130).blackout_end(3).at(140);
+  cpu.record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_MISSING, 5).at(150).blackout_end(3);
+  cpu.at(200).stop();
+  EXPECT_EQ(texts(exported().slices, "Blackouts"),
+            (Texts{"120-130 Blackouts/CPU 0: events are missing, nobody knows how many",
+                   "140-150 Blackouts/CPU 0: events are missing"}));
+}
+
 TEST_F(PerfettoFamilies, TheTraceItselfIsASliceWithItsMarks) {
   trace.json(R"({"version": 1, "marks": [{"time_ns": 1019, "text": "before"},
     {"time_ns": 1020, "text": "first"}, {"time_ns": 1050, "text": "last"},

@@ -56,7 +56,7 @@ TEST_F(PlotTitles, TheLineBelowHasTheMachineTheThreadsAndTheTime) {
   info.kernel = "6.1";
   EXPECT_EQ(figure().subtitle, "Linux 6.1, 1 CPU; 1 thread, 1.000 us");
   info.host = "box";
-  info.cpus = 8;
+  info.topology.resize(8);
   FigureOptions options;
   options.cut.from = 250;
   options.cut.to = 350;

@@ -108,5 +108,29 @@ TEST_F(SlicePackerTest, EventsBeforeTheRangeAreLeftOut) {
             (Numbers{0, 1, FTrace_EVT_user_event_3, 7, 9, 30, 1, FTrace_EVT_user_event_3, 7, 9}));
 }
 
+/// A slice, an event and a time without events take 7 bytes, about, a mixed slice 14.
+TEST_F(SlicePackerTest, NothingIsKeptBeyondThePlannedBytes) {
+  const System system(catalog, {});
+  Event event;
+  event.kind = FTrace_EVT_user_event_3;
+  event.thread = 0;
+  event.time = 1500;
+  SlicePacker packer(catalog, {}, {.coarse = {1}, .grain = 10, .most_bytes = 35});
+  packer.on_slice(slice(ThreadState::Paused, 1200, 1210));
+  packer.on_event(event, system);
+  packer.on_slice(slice(ThreadState::Paused, 1210, 1211));
+  packer.on_slice(slice(ThreadState::Paused, 1211, 1220)); // a mixed one of 10 ns
+  packer.on_cpu({.cpu = 0, .start = 1300, .end = 1310, .what = CpuSpan::What::dark});
+  EXPECT_FALSE(packer.overflown()) << "exactly 35 bytes";
+  packer.on_event(event, system);
+  EXPECT_TRUE(packer.overflown());
+  packer.on_event(event, system);
+  packer.on_slice(slice(ThreadState::Paused, 1220, 1240));
+  const PackedTrace trace = packer.finish();
+  EXPECT_EQ(trace.slices, 2u);
+  EXPECT_EQ(numbers(trace.events).size(), 2u * 5);
+  EXPECT_EQ(numbers(trace.dark), (Numbers{0, 300, 10}));
+}
+
 } // namespace
 } // namespace ovnitrace
