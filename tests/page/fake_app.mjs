@@ -89,7 +89,7 @@ export function makeApp({threads = THREADS, header = {}, summary = {}, parts = {
   const planned = [];
   Object.assign(globalThis, {
     window: {devicePixelRatio: 1}, innerWidth: 1000, innerHeight: 800,
-    matchMedia: () => ({matches: light}),
+    matchMedia: query => ({matches: query === '(prefers-color-scheme: light)' && light}),
     getComputedStyle: page => ({getPropertyValue: name => ' ' + THEME[page.dataset.theme][name.slice(2)]}),
     requestAnimationFrame: draw => planned.push(draw),
   });
