@@ -132,6 +132,7 @@ test('processes of a whole machine are in the order of info, by node', () => {
   const later = {tid: 25, pid: 25, node: 1, name: 'job', birth: 300, slices: lived(900, 0, 0), main: 5};
   const rows = make([...THREADS, later], {summary: {all_threads: true}});
   assert.deepEqual(texts(rows), [5, 'Web 3', 0, 1, 2, 3, 4], 'each of two processes with one pid by its own time');
+  assert.deepEqual(rows.matching.map(thread => thread.index), [5, 0, 1, 2, 3, 4], 'so are the threads of tables');
 });
 
 test('idle threads are hidden where there are more than 40, and most are idle', () => {

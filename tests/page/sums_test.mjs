@@ -28,6 +28,8 @@ test('the wait of a program for its start is left out', () => {
   const sums = new StateSums(trace);
   assert.deepEqual([...sums.times(0, 0, 1000)], [0, 60, 100, 0, 0, 0, 0]);
   assert.deepEqual([...sums.times(0, 120, 220)], [0, 50, 20, 0, 0, 0, 0]);
+  trace.summary.threads[0].start_gate_ns = 41;
+  assert.deepEqual([...sums.times(0, 0, 1000)], [0, 60, 99, 0, 0, 0, 0], 'one is of the second block');
 });
 
 test('the summary lacks hidden threads: a thread after one has its own wait for its start', () => {
