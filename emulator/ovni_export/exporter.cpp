@@ -238,7 +238,6 @@ void Exporter::finish() {
     if (thread.stream == kNone)
       continue;
     const uint64_t time = std::max(end, thread.last);
-    thread.target = {ThreadState::Dead, kNone};
     walk(thread, legal_path(thread.now.state, ThreadState::Dead), time);
   }
   const auto any = std::find_if(threads_.begin(), threads_.end(),

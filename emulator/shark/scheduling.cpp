@@ -220,7 +220,6 @@ void Scheduling::gets_cpu(uint32_t thread) {
   ends_wait(thread);
   running_ = thread;
   set_wait(thread, Wait::none);
-  about_to_ = Wait::none;
   implied_ = true;
 }
 

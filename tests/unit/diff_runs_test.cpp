@@ -234,6 +234,14 @@ TEST_F(DiffRuns, ABlockByAnyDeviceAndAnUnknownTimeAreCauses) {
   EXPECT_EQ(of.wall, 200u);
 }
 
+TEST_F(DiffRuns, ABlockThatNobodyIsKnownToEndIsABlock) {
+  const RunTimes &of = run([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "app").dispatch(1).at(200).sleep(1);
+    cpu.at(230).activate(1, 0, FTRACE_WAKER_UNKNOWN).dispatch(1).at(300).end(1, 11).stop();
+  });
+  EXPECT_EQ(texts(of.path), (Texts{{"blocked woken by an unknown waker", 30}, {"running", 170}}));
+}
+
 TEST_F(DiffRuns, AFileThatIsMissingIsALoss) {
   const auto app = [](TraceBuilder &trace) {
     trace.cpu(0).at(100).start().id(1, 11, 11, "app").dispatch(1).at(300).end(1, 11).stop();

@@ -179,6 +179,17 @@ TEST_F(OvniFiles, AThreadWithoutALegalNumberIsCountedAndLeftOut) {
   EXPECT_TRUE(std::filesystem::exists(place(INT32_MAX, 200) + "/stream.json"));
 }
 
+TEST_F(OvniFiles, ATidHas512Names) {
+  catalog.threads.assign(513, {.tid = 100, .pid = 100, .name = "t"});
+  std::vector<Change> changes;
+  for (uint32_t thread = 0; thread < 513; thread++)
+    changes.push_back({20, thread, Paused, kNone});
+  write(changes);
+  EXPECT_EQ(counts.renamed, 511u);
+  EXPECT_EQ(counts.unnamed, 1u);
+  EXPECT_TRUE(std::filesystem::exists(place(100, 100 + 511 * (1 << 22)) + "/stream.json"));
+}
+
 TEST_F(OvniFiles, TheErrorNamesTheHostWithTooManyCpus) {
   catalog.hosts.push_back({.name = "big"});
   for (uint32_t n = 0; n < 8193; n++)

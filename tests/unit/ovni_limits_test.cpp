@@ -156,6 +156,7 @@ TEST_F(OvniLimits, AThreadThatNothingNamesIsLeftOut) {
 TEST_F(OvniLimits, ATraceLastsFromTheFirstEventsToTheLatestTimeOfAny) {
   add("n", 1, 1, "{}", "", execute(50, -1) + stream_event("OHp", 900) + stream_event("OHr", 70));
   add("n", 1, 2, "{}", "", execute(60, -1) + stream_event("OHp", 20));
+  add("n", 1, 3, "{}", "", ""); // no event
   const auto source = ovni::open_ovni_trace(dir.path(), "", sink);
   EXPECT_EQ(source->catalog().begin, 50u);
   EXPECT_EQ(source->catalog().end, 900u);

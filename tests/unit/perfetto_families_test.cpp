@@ -195,6 +195,12 @@ TEST_F(PerfettoFamilies, CountersAndIdleStatesAreOfTheirCpu) {
       << "what was lost once is not lost again";
 }
 
+TEST_F(PerfettoFamilies, EventsBeforeTheStartAreNotShown) {
+  auto &cpu = trace.cpu(0).at(50).record(FTrace_EXT_idle_start, 0, 1).at(100).start();
+  cpu.at(120).record(FTrace_EXT_idle_end).at(200).stop();
+  EXPECT_EQ(texts(exported().slices, "Idle states"), Texts{});
+}
+
 TEST_F(PerfettoFamilies, CountersHaveTheirUnits) {
   auto &cpu = trace.cpu(0).at(100).start().at(110).record(FTrace_EXT_frequency, 0, 100);
   cpu.at(120).record(FTrace_EXT_steal, 0, 9).at(130).record(FTrace_EXT_idle_start, 0, 1);

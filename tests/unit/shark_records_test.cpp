@@ -303,5 +303,19 @@ TEST_F(SharkRecords, ABlackoutSaysWhatIsMissing) {
   EXPECT_EQ(scheduling.running(), kNone);
 }
 
+TEST_F(SharkRecords, ADispatchBeginsTheCycleOfACyclicThread) {
+  EXPECT_EQ(dispatch(2),
+            (Texts{"task_begin_cycle 2 why=0 tid=0 implied", "task_dispatch 2 why=0 tid=0"}));
+  EXPECT_EQ(dispatch(0).front().find("task_epilogue 2 "), 0u);
+  EXPECT_EQ(dispatch(2).back(), "task_dispatch 2 why=0 tid=0") << "the cycle goes on";
+}
+
+TEST_F(SharkRecords, ThreadThatHasEndedWaitsForNothing) {
+  gets_cpu(0);
+  wait(0);
+  record(Meaning::end, FTrace_EVT_task_end, 0);
+  EXPECT_EQ(gets_cpu(0).back(), "task_dispatch 0 why=0 tid=0 implied");
+}
+
 } // namespace
 } // namespace ovnitrace::shark
