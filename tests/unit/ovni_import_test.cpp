@@ -81,6 +81,11 @@ TEST(OvniImport, CpuIndexBecomesThePhysicalNumber) {
     int32_t cpu;
     std::memcpy(&cpu, event.payload, sizeof cpu);
     seen.push_back(cpu);
+    if (event.kind == mcv('O', 'A', 'r')) {
+      int32_t tid = 0;
+      std::memcpy(&tid, event.payload + sizeof cpu, sizeof tid);
+      EXPECT_EQ(tid, 7) << "the rest of the payload stays";
+    }
   }
   EXPECT_EQ(seen, (std::vector<int32_t>{9, 4, -1, 5}));
   EXPECT_EQ(peer, 0u); // OAr names thread 7

@@ -11,6 +11,7 @@
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 namespace ovnitrace {
 namespace {
@@ -185,6 +186,18 @@ TEST_F(PageHeader, HasTheFirstTwoHundredMarks) {
   const json shown = page().header["marks"];
   ASSERT_EQ(shown.size(), 200u);
   EXPECT_EQ(shown[199], json::parse(R"({"text": "199", "time": 199})"));
+}
+
+TEST_F(PageHeader, HasTheTimesOutsideOfRegions) {
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "a").at(1100);
+  cpu.record(FTrace_EXT_region, 1, CONTROL_START << FTRACE_REGION_EVENT_SHIFT);
+  cpu.snapshot(1, 1, 0).at(1300);
+  cpu.record(FTrace_EXT_region, 1, CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT).at(1500).stop();
+  trace.json(
+      R"({"version": 1, "control": {"chains": [{"name": "", "text": "start:enter_func:f"}]}})");
+  trace.write();
+  const json summary = json::parse(page().parts.at("summary"));
+  EXPECT_EQ(summary["threads"][0]["outside_regions_ns"], 300);
 }
 
 TEST_F(PageHeader, HasTheCriticalPaths) {
