@@ -156,6 +156,15 @@ TEST_F(OffCpu, ThreadsWithoutANameAreNotOne) {
   EXPECT_EQ(sums(), (Texts{"/ call not known [blocked]: 1 1", "/ call not known [blocked]: 2 1"}));
 }
 
+TEST_F(OffCpu, ThreadsWithoutANameOfOneProcessAreNotOne) {
+  const uint32_t main = thread(11, 11, "app"), one = thread(12, 11, ""), two = thread(13, 11, "");
+  for (const uint32_t t : {main, one, two})
+    block(t, 0, 1 + t);
+  EXPECT_EQ(sums(),
+            (Texts{"app/app call not known [blocked]: 1 1", "app/ call not known [blocked]: 2 1",
+                   "app/ call not known [blocked]: 3 1"}));
+}
+
 TEST_F(OffCpu, ATimeHasTheNamesOfItsStart) {
   const uint32_t main = thread(11, 11, "app"), worker = thread(12, 11, "io");
   catalog.threads[main].earlier_names = {{.until = 50, .name = "sh"}};

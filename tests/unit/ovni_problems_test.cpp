@@ -69,19 +69,22 @@ TEST(OvniProblems, AThreadThatIsMovedIsFirstSoughtInTheSameProcess) {
     return stream_event("OAr", time, bytes_of(int32_t(1)) + bytes_of(tid));
   };
   write_stream(dir, "n", 10, 12, execute(1, 0));
-  write_stream(dir, "n", 20, 12, execute(1, 0));
+  write_stream(dir, "n", 20, 12, execute(1, 0) + stream_event("OHp", 6));
   write_stream(dir, "n", 20, 21, move(2, 12) + move(3, 13) + move(4, 99));
   write_stream(dir, "n", 30, 13, execute(1, 0));
   write_stream(dir, "n", 30, 31, move(5, 12));
   CollectingSink sink;
   const auto source = open_ovni_trace(dir.path(), "", sink);
   Texts peers;
-  for (Event event; source->next(event);)
+  for (Event event; source->next(event);) {
     if (event.kind == mcv('O', 'A', 'r'))
       peers.push_back(event.peer == kNone
                           ? "none"
                           : std::to_string(source->catalog().threads[event.peer].pid) + "/" +
                                 std::to_string(source->catalog().threads[event.peer].tid));
+    else
+      EXPECT_EQ(event.peer, kNone) << "of the event before";
+  }
   EXPECT_EQ(peers, (Texts{"20/12", "30/13", "none", "10/12"}));
 }
 

@@ -83,6 +83,13 @@ TEST_F(PrvWriterTest, EventsOfOneRowAtOneTimeAreOneLine) {
   EXPECT_EQ(body(), (Lines{"2:0:1:1:1:10:6:1:2:77", "2:0:1:1:2:10:4:2", "2:0:1:1:1:11:4:-5"}));
 }
 
+TEST_F(PrvWriterTest, LargeValuesOfOneRowAtOneTimeAreOneLine) {
+  event(10, 0, 6, int64_t(1) << 40);
+  event(10, 0, 2, -(int64_t(1) << 40));
+  event(10, 0, 4, 3);
+  EXPECT_EQ(body(), Lines{"2:0:1:1:1:10:6:1099511627776:2:-1099511627776:4:3"});
+}
+
 TEST_F(PrvWriterTest, PunctualEventsOfOneTypeAndTimeAreAllWritten) {
   event(10, 0, 9, 1);
   for (const int64_t value : {5, 7, 7})

@@ -10,6 +10,7 @@
 #include "emulator/tables/trace_tables.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/random_schedule.h"
 #include "tests/unit/support/read_tables.h"
 #include "tests/unit/support/temp_dir.h"
@@ -219,6 +220,12 @@ TEST_F(Tables, CsvStartsANewFileAfterSoManyRows) {
   EXPECT_EQ(all.size(), 9u);
   EXPECT_FALSE(fs::exists(files + "/slice-0004.csv"));
   EXPECT_FALSE(fs::exists(files + "/wakeup-0002.csv"));
+}
+
+TEST_F(Tables, EventsOfOvniHaveTheirLetters) {
+  test::write_stream(dir, "n", 10, 10, test::execute(100, 0) + test::stream_event("OHe", 200));
+  EXPECT_EQ(query(sqlite(), "SELECT time_ns, name FROM event ORDER BY time_ns"),
+            (TextRows{{"0", "OHx"}, {"100", "OHe"}}));
 }
 
 /// Longer than what the file reserves at once.
