@@ -47,7 +47,7 @@ __noinline int send_cgroup_path(__u64 address, __u64 key)
 	r->key = key;
 	r->cut = 1;
 	node = BPF_CORE_READ(cgroup, kn);
-	for (int n = 0; n < CAPTURE_CGROUP_LEVELS; n++) {
+	for (int n = 0; n <= CAPTURE_CGROUP_LEVELS; n++) {
 		long bytes;
 
 		parent = parent_of(node);
@@ -55,7 +55,7 @@ __noinline int send_cgroup_path(__u64 address, __u64 key)
 			r->cut = 0;
 			break;
 		}
-		if (used >= CAPTURE_CGROUP_PATH)
+		if (n == CAPTURE_CGROUP_LEVELS || used >= CAPTURE_CGROUP_PATH)
 			break;
 		bytes = bpf_probe_read_kernel_str(r->text + (used & (CAPTURE_CGROUP_PATH - 1)),
 						  CAPTURE_CGROUP_NAME, BPF_CORE_READ(node, name));

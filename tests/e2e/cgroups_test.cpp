@@ -87,6 +87,31 @@ TEST_F(Cgroups, AProgramThatMovesAndForksIsShownInItsCgroup) {
   }
 }
 
+// A path has 32 parts at most, and its last 1024 bytes. If parts are missing, it says so.
+TEST_F(Cgroups, LongPathsAreCutInFront) {
+  const std::string long_name(255, 'n');
+  const struct {
+    std::string part;
+    size_t whole; ///< so many below the test's own still have room
+  } limits[] = {{"deep", 31}, {long_name, 3}};
+  const std::string place = recorded_places().at(0);
+  for (const auto &[part, whole] : limits) {
+    TestCgroup slice(place, unique("ovnitrace-test-"));
+    std::string inside;
+    for (size_t parts = 1; parts <= whole + 1; parts++) {
+      inside += (parts > 1 ? "/" : "") + part;
+      slice.add(inside);
+      if (parts < whole)
+        continue;
+      std::filesystem::remove_all(trace());
+      record({"sh", "-c", "echo 0 > " + slice.path() + "/" + inside + "/cgroup.procs; sleep 0.01"});
+      const std::string below = slice.path().substr(place.size());
+      EXPECT_EQ(of("sleep"),
+                std::multiset<std::string>{(parts > whole ? "…" : below) + "/" + inside});
+    }
+  }
+}
+
 TEST_F(Cgroups, TheSnapshotAndAMoveOfAllThreadsOfAProcessAreRecorded) {
   const std::string place = recorded_places().at(0);
   TestCgroup slice(place, unique("ovnitrace-test-"));
