@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What keeps threads from CPUs: affinities, the quota of a cgroup, the hypervisor.
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/quota.h"
 #include "tests/e2e/support/trace.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -34,66 +34,6 @@ bool is_realtime() {
   uname(&system);
   return strstr(system.version, "PREEMPT_RT") != nullptr;
 }
-
-/// A cgroup, of version 1 or 2, with a quota of 10 ms in each 100 ms.
-class Quota {
-public:
-  Quota() {
-    const std::string name = "/ovnitrace-test-" + std::to_string(getpid());
-    for (const char *root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-      write(std::string(root) + "/cgroup.subtree_control", "+cpu");
-      if (make(root + name) && write(path_ + "/cpu.max", "10000 100000"))
-        return;
-    }
-    for (const char *root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
-      if (make(root + name) && write(path_ + "/cpu.cfs_period_us", "100000") &&
-          write(path_ + "/cpu.cfs_quota_us", "10000"))
-        return;
-    remove();
-  }
-  ~Quota() { remove(); }
-  Quota(const Quota &) = delete;
-  Quota &operator=(const Quota &) = delete;
-
-  const std::string &path() const { return path_; } ///< empty: there is none
-  /// Returns in how many periods the kernel throttled the cgroup.
-  uint64_t throttled() const { return stat("nr_throttled"); }
-  /// Returns for how long the kernel throttled it, in ns.
-  uint64_t throttled_ns() const {
-    return std::max(stat("throttled_time"), 1000 * stat("throttled_usec"));
-  }
-
-private:
-  /// Returns 0 if there is no such number.
-  uint64_t stat(const std::string &name) const {
-    std::ifstream in(path_ + "/cpu.stat");
-    uint64_t value = 0;
-    for (std::string key; in >> key >> value;)
-      if (key == name)
-        return value;
-    return 0;
-  }
-  bool make(const std::string &path) {
-    remove();
-    path_ = mkdir(path.c_str(), 0755) == 0 ? path : "";
-    return !path_.empty();
-  }
-  void remove() {
-    if (!path_.empty())
-      rmdir(path_.c_str());
-    path_.clear();
-  }
-  /// Writes into a file of the kernel, if the file exists.
-  static bool write(const std::string &path, const std::string &text) {
-    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == ssize_t(text.size());
-    if (fd >= 0)
-      close(fd);
-    return written;
-  }
-
-  std::string path_;
-};
 
 /// Whether the kernel is of this version or newer.
 bool kernel_is(int major, int minor) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Jobs of a SCHED_DEADLINE thread. "meet": each uses a tenth of its budget and yields. "overrun":
-// one that needs more than its budget. Says how many jobs, how many of them ended too late, and how
-// often the kernel reported it of an overrun. Ends with 2 where SCHED_DEADLINE is not allowed.
+// deadline WHAT [JOBS]: jobs of a SCHED_DEADLINE thread. "meet": each of JOBS (5) uses a tenth of
+// its budget and yields. "overrun": one that needs 2.9 budgets, or JOBS. Says how many jobs, how
+// many of them ended too late, and how often the kernel reported it of an overrun. Ends with 2
+// where SCHED_DEADLINE is not allowed.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <sched.h>
@@ -15,7 +17,6 @@ namespace {
 
 constexpr uint64_t kBudget = 12'000'000,
                    kPeriod = 120'000'000; // ns; a budget is longer than a tick
-constexpr int kJobs = 5;
 
 struct Attributes { // struct sched_attr of <linux/sched/types.h>
   uint32_t size = sizeof(Attributes);
@@ -52,6 +53,7 @@ void burn(uint64_t ns) {
 
 int main(int argc, char **argv) {
   int late = 0;
+  const int jobs = argc > 2 ? std::atoi(argv[2]) : 5;
   const bool overrun = argc > 1 && strcmp(argv[1], "overrun") == 0;
   signal(SIGXCPU, [](int) { overruns = overruns + 1; });
   Attributes attributes;
@@ -59,9 +61,9 @@ int main(int argc, char **argv) {
   if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
     return 2;
   if (overrun)
-    burn(2 * kBudget + kBudget * 9 / 10);
+    burn(argc > 2 ? uint64_t(jobs) * kBudget : 2 * kBudget + kBudget * 9 / 10);
   else
-    for (int n = 0; n < kJobs; n++) {
+    for (int n = 0; n < jobs; n++) {
       const uint64_t begin = now_ns();
       burn(kBudget / 10);
       late += now_ns() - begin > kPeriod / 2; // a machine that stood still
@@ -69,5 +71,5 @@ int main(int argc, char **argv) {
     }
   attributes = {.policy = 0, .runtime = 0, .deadline = 0, .period = 0};
   syscall(SYS_sched_setattr, 0, &attributes, 0);
-  printf("jobs %d late %d overruns %d\n", kJobs, late, int(overruns));
+  printf("jobs %d late %d overruns %d\n", jobs, late, int(overruns));
 }
