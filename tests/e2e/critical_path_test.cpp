@@ -164,4 +164,23 @@ TEST_F(Pipeline, CommandLinesOfShortLivedProcessesAreRecorded) {
       << "nor the arguments of the program itself";
 }
 
+/// A short one has room for 240 bytes, and a long one for 4096. Each argument ends with a byte 0.
+TEST_F(Pipeline, LongCommandLinesAreCutAtTheirLimit) {
+  std::string script;
+  std::vector<std::string> expected;
+  for (const size_t bytes : {239, 240, 241, 4095, 4096, 4097, 6000}) {
+    const std::string text = "/bin/true " + std::string(bytes - 11, 'x');
+    script += text + "; ";
+    expected.push_back(bytes > 4096 ? text.substr(0, 4096) + "…" : text);
+  }
+  record({"/bin/sh", "-c", script + ":"});
+  std::vector<std::string> texts;
+  for (const json &line : json::parse(read_text(trace() + "/trace.json"))["command_lines"])
+    texts.push_back(line["text"]);
+  ASSERT_EQ(texts.size(), 8u);
+  EXPECT_EQ(texts[0], ("/bin/sh -c " + script).substr(0, 4096) + "…");
+  texts.erase(texts.begin());
+  EXPECT_EQ(texts, expected);
+}
+
 } // namespace ovnitrace::test

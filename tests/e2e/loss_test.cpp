@@ -7,9 +7,42 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <ctime>
 #include <filesystem>
+#include <optional>
 
 namespace ovnitrace::test {
+
+namespace {
+
+using nlohmann::json;
+
+/// Returns the sum of a number that trace.json has of each CPU.
+uint64_t sum_of_cpus(const std::string &trace, const char *key) {
+  uint64_t sum = 0;
+  const json all = json::parse(read_text(trace + "/trace.json"));
+  for (const json &cpu : all.at("per_cpu"))
+    sum += cpu.at(key).get<uint64_t>();
+  return sum;
+}
+
+uint64_t number_of(const DumpEvent &event, const std::string &key) {
+  return strtoull(event.detail(key).c_str(), nullptr, 10);
+}
+
+/// Returns the number of seconds in /proc/uptime, as ns of CLOCK_MONOTONIC. It is rounded down to
+/// 10 ms.
+uint64_t ns_of_uptime(const std::string &text) {
+  timespec up = {}, monotonic = {};
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  const auto ns = [](const timespec &t) {
+    return uint64_t(t.tv_sec) * 1'000'000'000 + uint64_t(t.tv_nsec);
+  };
+  return uint64_t(std::stod(text) * 1e9) - (ns(up) - ns(monotonic));
+}
+
+} // namespace
 
 /// A capture that is not read for a while.
 class Unread : public CaptureTest {
@@ -44,7 +77,9 @@ TEST_F(Unread, LosesCreationsAndShowsIt) {
   capture(installed("many_threads") + " 500 16 40000", {"-m", "64M"});
   if (IsSkipped())
     return;
-  ASSERT_GT(told_.life_lost, 0u);
+  // The ring has room for 37,449 events. 40,000 names and 500 lives are sent meanwhile.
+  ASSERT_GT(told_.life_lost, 2000u);
+  EXPECT_LT(told_.life_lost, 7000u);
   std::map<int, uint64_t> lost; // by CPU
   for (const DumpEvent &event : events_)
     if (event.event == "blackout_end")
@@ -57,14 +92,56 @@ TEST_F(Unread, LosesCreationsAndShowsIt) {
   expect_sound(read_prv(trace(), "thread"), read_prv(trace(), "cpu"));
 }
 
+// One thread logs events 1 to 50,000 on one CPU.
+TEST_F(Unread, LosesEventsOfFamiliesAndCountsThem) {
+  const std::string program = installed("user_events");
+  capture("taskset -c 0 " + program + " spin 50000", {"-m", "64K", "--probe", program});
+  const uint64_t lost = sum_of_cpus(trace(), "family_lost");
+  EXPECT_GT(lost, 10'000u);
+  EXPECT_EQ(sum_of_cpus(trace(), "family_events"), 50'000u);
+  uint64_t recorded = 0, in_blackouts = 0, last = 0;
+  std::optional<uint64_t> missing; // in the blackout before
+  bool dark = false;
+  for (const DumpEvent &event : events_)
+    if (event.detail("what") == "families") {
+      EXPECT_EQ(event.cpu, 0);
+      dark = event.event == "blackout_start";
+      if (!dark)
+        in_blackouts += *(missing = number_of(event, "lost"));
+    } else if (event.event == "user_event_0") {
+      EXPECT_FALSE(dark) << event.time;
+      EXPECT_EQ(number_of(event, "par2") - last - 1, missing.value_or(0)) << event.time;
+      missing.reset();
+      last = number_of(event, "par2");
+      recorded++;
+    }
+  EXPECT_EQ(in_blackouts, lost);
+  EXPECT_EQ(recorded + lost, 50'000u);
+}
+
+// Each needs 4 KiB of a ring of 1 MiB.
+TEST_F(Unread, LosesCommandLinesAndCountsThem) {
+  const std::string many = "for n in $(seq 400); do /bin/true " + std::string(4000, 'x') + "; done";
+  capture(many, {"-m", "64K"});
+  const json all = json::parse(read_text(trace() + "/trace.json"));
+  uint64_t recorded = 0;
+  for (const json &line : all.at("command_lines"))
+    recorded += line.at("text").get<std::string>().starts_with("/bin/true x");
+  EXPECT_GE(recorded, 250u);
+  EXPECT_LT(recorded, 260u);
+  EXPECT_EQ(recorded + all.at("command_lines_left_out").get<uint64_t>(), 400u);
+}
+
 /// The smallest rings, and ovnitrace stopped while the program switches some 100,000 times.
 class Loss : public Unread {
 protected:
   void SetUp() override {
     CaptureTest::SetUp();
     if (!IsSkipped())
-      capture(installed("pingpong") + " --cpus 0 20000", {"-m", "64K"});
+      capture(half + "; cut -d ' ' -f 1 /proc/uptime >" + path("middle") + "; " + half,
+              {"-m", "64K"});
   }
+  const std::string half = installed("pingpong") + " --cpus 0 10000";
 };
 
 TEST_F(Loss, IsCountedExactly) {
@@ -99,6 +176,20 @@ TEST_F(Loss, IsABlackoutWithoutTransitionsOnItsCpu) {
   EXPECT_TRUE(since.empty()) << "a blackout that never ends";
 }
 
+// The first half does not find room in the ring, either.
+TEST_F(Loss, IsABlackoutFromTheFirstLostEvent) {
+  const uint64_t middle = ns_of_uptime(read_text(path("middle"))) - told_.begin;
+  uint64_t since = UINT64_MAX;
+  bool covered = false;
+  for (const DumpEvent &event : events_) {
+    if (event.cpu == 0 && event.event == "blackout_start")
+      since = event.time;
+    if (event.cpu == 0 && event.event == "blackout_end")
+      covered |= since < middle && event.time > middle;
+  }
+  EXPECT_TRUE(covered) << "the last is from " << since << ", the middle is " << middle;
+}
+
 TEST_F(Loss, IsShownAndNothingIsInvented) {
   const Outcome outcome = run({.argv = {ovnitrace(), "convert", trace()}});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
@@ -121,6 +212,25 @@ TEST_F(Loss, IsShownAndNothingIsInvented) {
   for (size_t row = 0; row < states.size(); row++)
     EXPECT_TRUE(states[row] == kUnknown || states[row] == kRunning || states[row] == kDead)
         << thread.rows[row] << " is in state " << states[row] << " while nothing is known";
+}
+
+using SmallRings = CaptureTest;
+
+/// ovnitrace reads its rings before they are full. Without a wakeup at the watermark, it would read
+/// ten times a second. A host can take a CPU away for long, but not in each attempt.
+TEST_F(SmallRings, AreReadInTime) {
+  const std::vector<std::string> loads[] = {
+      {installed("user_events"), "spin", "400000"},
+      {installed("pingpong"), "--threads", "--cpus", "0", "100000"},
+  };
+  for (const std::vector<std::string> &load : loads) {
+    uint64_t lost = 1;
+    for (int attempt = 0; attempt < 5 && lost; attempt++) {
+      record(load, {"-f", "-m", load[1] == "spin" ? "1M" : "256K"});
+      lost = read_trace_json(trace()).lost;
+    }
+    EXPECT_EQ(lost, 0u) << load[0];
+  }
 }
 
 using CrowdedMachine = CaptureTest;
