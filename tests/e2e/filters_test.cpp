@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <unistd.h>
 
 namespace ovnitrace::test {
 
@@ -47,6 +48,12 @@ protected:
     const Outcome outcome = tracer.wait();
     EXPECT_EQ(outcome.status(), 0) << outcome.err;
     return outcome;
+  }
+  /// Runs `true` in a cgroup.
+  static void run_in(const std::string &cgroup) {
+    const Outcome program =
+        run({.argv = {"sh", "-c", "echo 0 > " + cgroup + "/cgroup.procs; exec /bin/true"}});
+    EXPECT_EQ(program.status(), 0) << program.err;
   }
   std::string unique(const std::string &name) { return name + std::to_string(getpid()); }
   Outcome refused(std::vector<std::string> options) {
@@ -101,6 +108,47 @@ TEST_F(Filters, AUnitThatStartsLaterIsRecordedFromItsFirstProcess) {
   EXPECT_EQ(count_named(trace(), "many_threads"), 12u);
   EXPECT_EQ(count_named(trace(), "true"), 2u);
   EXPECT_EQ(count_named(trace(), "sh"), 2u);
+}
+
+TEST_F(Filters, AUnitIsFoundHoweverOftenItWasMadeBefore) {
+  const std::string unit = unique("ovnitrace-again");
+  TestCgroup slice(cgroup_places().at(0), unique("ovnitrace-test-"));
+  const auto tracer = start({"--unit", unit});
+  const std::string service = unit + ".service";
+  for (int n = 0; n < 70; n++) {
+    slice.add(service);
+    ASSERT_EQ(rmdir((slice.path() + "/" + service).c_str()), 0);
+  }
+  slice.add(service);
+  run_in(slice.path() + "/" + service);
+  const Outcome outcome = stop(*tracer);
+  EXPECT_EQ(outcome.err.find("more than 64 cgroups"), std::string::npos) << outcome.err;
+  EXPECT_EQ(count_named(trace(), "true"), 1u);
+}
+
+TEST_F(Filters, SixtyFourCgroupsPassAtATime) {
+  const std::string unit = unique("ovnitrace-many"), service = "/" + unit + ".service";
+  TestCgroup slice(cgroup_places().at(0), unique("ovnitrace-test-"));
+  const auto tracer = start({"--unit", unit});
+  const auto add = [&](int number) {
+    const std::string parent = "of-" + std::to_string(number);
+    slice.add(parent);
+    slice.add(parent + service);
+    return slice.path() + "/" + parent + service;
+  };
+  const std::string first = add(1);
+  for (int n = 2; n < 64; n++)
+    add(n);
+  const std::string last = add(64), beyond = add(65);
+  run_in(first);
+  run_in(last);
+  run_in(beyond); // not recorded
+  ASSERT_EQ(rmdir(first.c_str()), 0);
+  run_in(add(66)); // has its place
+  const Outcome outcome = stop(*tracer);
+  EXPECT_NE(outcome.err.find("warning: more than 64 cgroups pass the filters"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(count_named(trace(), "true"), 3u);
 }
 
 TEST_F(Filters, EachThreadOfAProcessFollowsItIntoACgroup) {

@@ -38,6 +38,7 @@ protected:
     EXPECT_EQ(first_wakeups, 1u);
     EXPECT_EQ(thread->account->voluntary + thread->account->involuntary, switches);
   }
+  void expect_execution_by_a_thread(const std::vector<std::string> &options);
   void read() {
     told_ = read_trace_json(trace());
     threads_ = by_thread(dump(trace()));
@@ -116,8 +117,8 @@ TEST_F(Threads, GrandchildrenAreFollowed) {
 
 // A thread that is not the main one executes a program: the kernel ends the others and gives it the
 // tid of the main thread.
-TEST_F(Threads, ThatExecuteTakeTheMainThreadsPlace) {
-  const Outcome outcome = record({installed("exec_thread")});
+void Threads::expect_execution_by_a_thread(const std::vector<std::string> &options) {
+  const Outcome outcome = record({installed("exec_thread")}, options);
   read();
   const uint32_t pid = uint32_t(number_after(outcome.out, "before pid="));
   const uint32_t before = uint32_t(number_after(outcome.out, " tid="));
@@ -139,6 +140,24 @@ TEST_F(Threads, ThatExecuteTakeTheMainThreadsPlace) {
       last[event.row] = event.value;
   for (size_t row = 0; row < last.size(); row++)
     EXPECT_EQ(last[row], kDead) << thread.rows[row];
+}
+
+TEST_F(Threads, ThatExecuteTakeTheMainThreadsPlace) {
+  expect_execution_by_a_thread({});
+}
+
+TEST_F(Threads, ThatExecuteTakeTheMainThreadsPlaceInFiltersToo) {
+  expect_execution_by_a_thread({"--no-comm", "nobody"});
+}
+
+// The new program has another name than all threads before.
+TEST_F(Threads, ThatExecuteBeginToPassAFilter) {
+  const Outcome outcome = record({installed("exec_thread")}, {"--comm", "exe"});
+  read();
+  const auto pid = uint32_t(number_after(outcome.out, "before pid="));
+  ASSERT_EQ(told_.threads.size(), 1u);
+  EXPECT_EQ(told_.threads[0].tid, pid);
+  EXPECT_EQ(threads_[pid].back().event, "task_end");
 }
 
 TEST_F(Threads, AreNamedAsTheyNameThemselves) {
