@@ -18,8 +18,10 @@ MEMORY = 8 << 30
 LIBC = ctypes.CDLL(None)
 # Captures that show what a folder does, first and last. They need root.
 CAPTURES = {
-    'bpf/families': 'Families.*:SchedulingFamilies.*:UserEvents.*:Threads.*',
+    'bpf': 'Trigger.*:Families.*:FamilyCalls.*:Control.*:ControlFire.*:Waker.*',
+    'bpf/families': 'Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:Threads.*',
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
+    'bpf/scheduler': 'Filters.*:Cgroups.*:RandomTrees.*:OwnStacks.*:CpuQuota.*:WorkItems.*:Threads.*',
     'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
     'user/chunk': 'Session.*:Trigger.*',
     'user/cli': 'TopCommand.*:Stat.*:Profiles.*:TerminalOutput.*:Signals.*',
