@@ -275,4 +275,31 @@ TEST_F(Accounting, ReportsPreemptionFromYield) {
   EXPECT_GT(epilogues["yielder"]["yielded"], 4);
 }
 
+TEST_F(Accounting, AMigratedThreadGetsTheCpuThatItWasPutOn) {
+  const MixCapture mix = capture();
+  std::map<uint32_t, std::string> put_on;
+  size_t compared = 0;
+  for (const DumpEvent &event : mix.events)
+    if (event.event == "EXT_migrate") {
+      put_on[event.tid] = event.detail("cpu");
+    } else if (event.takes_cpu() && put_on.contains(event.tid)) {
+      EXPECT_EQ(std::to_string(event.cpu), put_on[event.tid]) << event.tid << " at " << event.time;
+      compared++;
+    }
+  EXPECT_GT(compared, 10u);
+}
+
+TEST_F(Accounting, ANewThreadIsWokenByItsCreator) {
+  const MixCapture mix = capture();
+  size_t compared = 0;
+  for (const DumpEvent &event : mix.events) {
+    const ThreadRecord *thread = mix.reported.thread(event.tid);
+    if (event.detail("new") != "1" || !thread || thread->parent == uint32_t(getpid()))
+      continue;
+    EXPECT_EQ(event.detail("context"), "task");
+    compared += tid_of(event.detail("waker")) == thread->parent;
+  }
+  EXPECT_GE(compared, 15u) << "all but the main thread";
+}
+
 } // namespace ovnitrace::test

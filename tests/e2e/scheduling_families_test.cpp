@@ -247,7 +247,11 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatMeetsItsDeadlinesHasNoOverrun) {
   const Events exhausted = only(events, {"server_exhaust"});
   EXPECT_EQ(exhausted.size(), jobs);
   for (const DumpEvent &event : exhausted)
-    EXPECT_NE(event.detail("yielded_ns"), "") << event.details;
+    EXPECT_LE(number_after(event.details, "yielded_ns="), 10'800'000u) << "a tenth was used";
+  uint64_t most = 0; // a dispatch has the whole budget
+  for (const DumpEvent &event : only(events, {"server_active"}))
+    most = std::max(most, number_after(event.details, "budget_ns="));
+  EXPECT_EQ(most, 12'000'000u);
   EXPECT_TRUE(replenished()) << count(events, "server_replenish") << " of " << jobs;
   EXPECT_EQ(count(events, "task_deadline_miss"), 0u);
   EXPECT_EQ(count(events, "server_create"), 1u);
@@ -271,9 +275,15 @@ TEST_F(SchedulingFamilies, ADeadlineThreadThatOverrunsIsThrottledAndMissesItsDea
   EXPECT_EQ(count(events, "server_exhaust"), overruns);
   EXPECT_EQ(count(events, "server_replenish"), overruns);
   EXPECT_EQ(count(events, "task_deadline_miss"), 1u) << "one job";
+  for (const DumpEvent &event : only(events, {"task_deadline_miss"})) {
+    EXPECT_LT(number_after(event.details, "late_ns="), 120'000'000u) << "seen in the next period";
+  }
   Texts story;
   for (const DumpEvent &event : only(events, {"server_exhaust", "server_replenish"})) {
     EXPECT_EQ(event.detail("yielded_ns"), "");
+    if (event.event == "server_exhaust") {
+      EXPECT_LT(number_after(event.details, "overrun_ns="), 120'000'000u) << "a period";
+    }
     story.push_back(event.event);
   }
   for (size_t n = 0; n < story.size(); n++)
