@@ -202,4 +202,18 @@ TEST_F(ControlProcess, AProcessMayExecuteAProgramInsideItsRegion) {
   expect_events_in_regions();
 }
 
+/// The kernel's account of a thread does not depend on regions.
+TEST_F(ControlProcess, AThreadThatEndsOutsideItsRegionHasItsAccount) {
+  capture({"start:enter_func:foo,stop:enter_func:bar"}, {"foo", "bar", "turns=3:1"});
+  EXPECT_EQ(regions().size(), 1u);
+  const TraceRecord reported = read_trace_json(trace());
+  EXPECT_EQ(reported.threads.size(), 4u);
+  for (const ThreadRecord &thread : reported.threads) {
+    ASSERT_TRUE(thread.account) << thread.tid;
+    EXPECT_GT(thread.account->run_ns, 0u);
+    EXPECT_GT(thread.account->slices, 0u);
+    EXPECT_GT(thread.account->voluntary + thread.account->involuntary, 0u);
+  }
+}
+
 } // namespace ovnitrace::test
