@@ -65,13 +65,39 @@ TEST_F(FoundThreads, OnlyMainThreadsHaveAParent) {
   EXPECT_EQ(others, 14u);
 }
 
+// The process starts `sleep` again and again, and then becomes a program with threads.
+TEST_F(FoundThreads, NewThreadsOfAProcessAreRecordedWithoutItsChildren) {
+  const std::vector<std::string> no_filter = {}, filter = {"--no-comm", "nobody"};
+  for (std::vector<std::string> options : {no_filter, filter}) {
+    std::filesystem::remove_all(trace());
+    std::filesystem::remove(path("go"));
+    Process program({.argv = {"sh", "-c",
+                              "until [ -e " + path("go") + " ]; do sleep 0.01; done; exec " +
+                                  installed("many_threads") + " 5"}});
+    const auto pid = uint32_t(program.pid());
+    options.insert(options.end(), {"--no-children", "-p", std::to_string(pid)});
+    Process tracer(record_command(trace(), {}, options));
+    ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+    ASSERT_TRUE(blocked(program.pid(), blocks_of(program.pid()) + 4));
+    write_text(path("go"), "");
+    EXPECT_EQ(tracer.wait().status(), 0);
+    const TraceRecord all = read_trace_json(trace());
+    EXPECT_EQ(all.threads.size(), 6u);
+    for (const ThreadRecord &thread : all.threads) {
+      EXPECT_EQ(thread.pid, pid) << thread.tid;
+      EXPECT_EQ(thread.name, "many_threads");
+    }
+  }
+}
+
 // What a thread does to itself and its children is in the file of the CPU where it runs.
 TEST_F(FoundThreads, LifeEventsAreOnTheCpuWhereTheyHappen) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     GTEST_SKIP() << "needs two CPUs";
   for (const std::string cpu : {"0", "1"}) {
     std::filesystem::remove_all(trace());
-    record({"taskset", "-c", cpu, "sh", "-c", "/bin/true; sh -c 'exit 7'; /bin/true; exit 0"});
+    record({"taskset", "-c", cpu, "sh", "-c",
+            "/bin/true; sh -c 'exit 7'; sh -c 'kill -9 $$'; exit 0"});
     uint32_t program = 0;      // the first thread: it was created elsewhere
     std::set<uint32_t> pinned; // the others
     std::vector<std::string> statuses;
@@ -85,10 +111,10 @@ TEST_F(FoundThreads, LifeEventsAreOnTheCpuWhereTheyHappen) {
           EXPECT_EQ(std::to_string(event.cpu), cpu) << life << " of " << event.comm;
         }
       if (event.event == "EXT_exit")
-        statuses.push_back(event.detail("status"));
+        statuses.push_back(event.detail("status") + event.detail("signal"));
     }
     EXPECT_EQ(pinned.size(), 3u);
-    EXPECT_EQ(statuses, (std::vector<std::string>{"0", "7", "0", "0"}));
+    EXPECT_EQ(statuses, (std::vector<std::string>{"0", "7", "KILL", "0"}));
   }
 }
 

@@ -354,6 +354,18 @@ TEST_F(Trigger, ExitHitsWhenAThreadOfThatNameEnds) {
   }));
 }
 
+TEST_F(Trigger, AThreadThatIsNotRecordedDoesNotHit) {
+  Process program({.argv = {"sleep", "1000"}});
+  Process tracer(record_command(
+      trace(), {},
+      {"-p", std::to_string(program.pid()), "--buffer", "last:1M", "--trigger", "exit:true"}));
+  ASSERT_TRUE(eventually([&] { return tracer.err().find("tracing process") != std::string::npos; },
+                         "the capture begins"));
+  EXPECT_EQ(run({.argv = {"true"}}).status(), 0);
+  tracer.signal(SIGINT);
+  EXPECT_EQ(hits_of(tracer.wait(), "exit:true"), 0u);
+}
+
 TEST_F(Trigger, ABadOneIsRefusedBeforeTheProgramRuns) {
   for (const char *bad : {"latency", "latency:5", "latency:0ms", "blocked:5ms:", "exit", "exit:"}) {
     const Outcome outcome = run(

@@ -280,6 +280,26 @@ TEST_F(WhyOf, ReadsFromADiskNameTheDiskAsWaker) {
   EXPECT_GT(ns, 0u);
 }
 
+// A worker of the kernel ends its requests, and no interrupt.
+TEST_F(WhyOf, ReadsFromALoopDeviceNameIt) {
+  write_text(path("data"), std::string(1 << 20, 'x'));
+  const Outcome made = run({.argv = {"losetup", "-f", "--show", path("data")}});
+  if (made.status() != 0)
+    GTEST_SKIP() << "no loop device can be made here: " << made.err;
+  const std::string device = lines_of(made.out).at(0);
+  record({"dd", "if=" + device, "of=/dev/null", "bs=4K", "iflag=direct"});
+  EXPECT_EQ(run({.argv = {"losetup", "-d", device}}).status(), 0);
+  if (!json::parse(read_text(trace() + "/trace.json")).contains("devices"))
+    GTEST_SKIP() << "this kernel does not say when a request ends";
+  uint64_t by_device = 0, others = 0;
+  const json all = why();
+  for (const json &block : named(all, "dd")["blocked"])
+    if (block["cause"] == "read (disk)")
+      (block["waker"] == device.substr(5) ? by_device : others) += block["count"].get<uint64_t>();
+  EXPECT_GT(by_device, 100u) << "of 256 reads";
+  EXPECT_GT(by_device, 10 * others);
+}
+
 TEST_F(WhyOf, AZombieIsNotBlocked) {
   const pid_t zombie = fork();
   if (zombie == 0)
