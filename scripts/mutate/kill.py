@@ -18,10 +18,13 @@ MEMORY = 8 << 30
 LIBC = ctypes.CDLL(None)
 # Captures that show what a folder does, first and last. They need root.
 CAPTURES = {
-    'bpf': 'Trigger.*:Families.*:FamilyCalls.*:Control.*:ControlFire.*:Waker.*',
+    'bpf': ('Trigger.*:TriggerQuota.*:Families.*:FamilyCalls.*:Control.*:ControlFire.*:ControlProcess.*:'
+            'CpuQuota.*:SmallRings.*:Unread.*:Snapshot.*'),
     'bpf/families': 'Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:Threads.*',
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
-    'bpf/scheduler': 'Filters.*:Cgroups.*:RandomTrees.*:OwnStacks.*:CpuQuota.*:WorkItems.*:Threads.*',
+    'bpf/scheduler': ('Snapshot.*:FoundThreads.*:WorkItems.*:CpuQuota.*:Budgets.*:Filters.*:Cgroups.*:'
+                      'Unread.*:SmallRings.*:FamilyCalls.*User*:OwnStacks.*:HoldersAfter.*:Pipeline.*:'
+                      'ControlProcess.*:RandomTrees.*'),
     'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
     'user/chunk': 'Session.*:Trigger.*',
     'user/cli': 'TopCommand.*:Stat.*:Profiles.*:TerminalOutput.*:Signals.*',
