@@ -20,11 +20,12 @@ LIBC = ctypes.CDLL(None)
 CAPTURES = {
     'bpf': ('Trigger.*:TriggerQuota.*:Families.*:FamilyCalls.*:Control.*:ControlFire.*:ControlProcess.*:'
             'CpuQuota.*:SmallRings.*:Unread.*:Snapshot.*'),
-    'bpf/families': 'Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:Threads.*',
+    'bpf/families': ('Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:ControlFire.*:ControlProcess.*:'
+                     'CpuLimits.Stolen*:Unread.*'),
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
     'bpf/scheduler': ('Snapshot.*:FoundThreads.*:WorkItems.*:CpuQuota.*:Budgets.*:Filters.*:Cgroups.*:'
                       'Unread.*:SmallRings.*:FamilyCalls.*User*:OwnStacks.*:HoldersAfter.*:Pipeline.*:'
-                      'ControlProcess.*:RandomTrees.*'),
+                      'ControlProcess.*:UserEvents.Only*:RandomTrees.*'),
     'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
     'user/chunk': 'Session.*:Trigger.*',
     'user/cli': 'TopCommand.*:Stat.*:Profiles.*:TerminalOutput.*:Signals.*',

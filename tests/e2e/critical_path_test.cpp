@@ -175,8 +175,12 @@ TEST_F(Pipeline, LongCommandLinesAreCutAtTheirLimit) {
   }
   record({"/bin/sh", "-c", script + ":"});
   std::vector<std::string> texts;
-  for (const json &line : json::parse(read_text(trace() + "/trace.json"))["command_lines"])
+  const json all = json::parse(read_text(trace() + "/trace.json"));
+  for (const json &line : all["command_lines"]) {
     texts.push_back(line["text"]);
+    EXPECT_GT(line["since_ns"], all["begin_ns"]) << "executed during the capture";
+    EXPECT_LT(line["since_ns"], all["end_ns"]);
+  }
   ASSERT_EQ(texts.size(), 8u);
   EXPECT_EQ(texts[0], ("/bin/sh -c " + script).substr(0, 4096) + "…");
   texts.erase(texts.begin());

@@ -212,6 +212,22 @@ TEST_F(StackCaptures, AnInterruptsWakeupHasTheInterruptsStack) {
   EXPECT_TRUE(names(most_frequent(), false).empty()) << "only the kernel's part";
 }
 
+TEST_F(StackCaptures, TheFirstWakeupOfAThreadHasItsCreatorsStack) {
+  record({installed("many_threads"), "5"}, {"--stacks=kernel,wakeup"});
+  size_t with_stack = 0;
+  DumpEvent before;
+  for (const DumpEvent &event : dump(trace())) {
+    if (event.detail("new") == "1" && before.event == "EXT_waker_stack") {
+      EXPECT_EQ(before.tid, event.tid);
+      const Names kernel = names(uint32_t(std::stoul(before.detail("stack"))), true);
+      EXPECT_NE(std::find(kernel.begin(), kernel.end(), "wake_up_new_task"), kernel.end());
+      with_stack++;
+    }
+    before = event;
+  }
+  EXPECT_GE(with_stack, 5u);
+}
+
 TEST_F(StackCaptures, AreFoldedWithTheirTimes) {
   record({compile("-fno-omit-frame-pointer")}, {"--stacks"});
   const Outcome folded =

@@ -204,10 +204,13 @@ TEST_F(WhyOf, AThreadThatWaitsWhenTheCaptureStartsWasNotWoken) {
   const Outcome outcome =
       run({.argv = {ovnitrace(), "record", "-q", "-d", "0.5", "-p", pids, "-o", trace()}});
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  size_t waiting = 0;
   for (const DumpEvent &event : dump(trace()))
     if (event.event == "EXT_snapshot" && event.detail("state") == "warming") {
       EXPECT_EQ(event.detail("reason"), "waited");
+      waiting++;
     }
+  EXPECT_GE(waiting, 7u) << "one of the 8 may run";
   for (const json &thread : why()["threads"])
     for (const json &wait : thread["waiting"])
       EXPECT_FALSE(wait["after_ns"].contains("wakeup")) << "none of them blocks: " << thread;
