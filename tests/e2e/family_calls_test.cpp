@@ -224,9 +224,10 @@ TEST_F(FamilyCalls, InterruptsHaveTheirNumbersAndAreNested) {
     known.insert("irq " + number);
   std::map<int, Lines> open; // by CPU
   std::map<std::string, size_t> seen;
-  size_t unmatched = 0, of_idle = 0;
+  size_t unmatched = 0, of_idle = 0, idle = 0;
   for (const DumpEvent &event : dump(trace())) {
     const std::string name = interrupt_of(event);
+    idle += event.leaves_cpu() && event.detail("next") == "idle(0)";
     Lines &stack = open[event.cpu];
     if (event.event == "interrupt_start") {
       stack.push_back(name);
@@ -244,7 +245,7 @@ TEST_F(FamilyCalls, InterruptsHaveTheirNumbersAndAreNested) {
 #ifdef __x86_64__
   EXPECT_GT(seen["vector"], 0u);
 #endif
-  EXPECT_GT(of_idle, 0u);
+  EXPECT_TRUE(of_idle > 0 || idle < 10) << "a CPU that is idle is woken by an interrupt";
   EXPECT_LE(unmatched, 2 * open.size()) << "those that began before the capture";
 }
 
@@ -252,7 +253,7 @@ TEST_F(FamilyCalls, InterruptsHaveTheirNumbersAndAreNested) {
 TEST_F(FamilyCalls, IdleStatesBeginAndEndAlternately) {
   record({"sh", "-c", "sleep 0.1; sleep 0.1; sleep 0.1"}, {"-a", "--filter", "+power"});
   std::map<int, std::string> last; // by CPU
-  size_t pairs = 0;
+  size_t pairs = 0, idle = 0;      // no CPU of a busy machine is idle
   for (const DumpEvent &event : dump(trace())) {
     if (event.event == "EXT_idle_start" || event.event == "EXT_idle_end") {
       if (!last[event.cpu].empty()) {
@@ -267,9 +268,10 @@ TEST_F(FamilyCalls, IdleStatesBeginAndEndAlternately) {
       }
     } else if (event.leaves_cpu()) {
       EXPECT_NE(last[event.cpu], "EXT_idle_start") << event.cpu << " at " << event.time;
+      idle += event.detail("next") == "idle(0)";
     }
   }
-  EXPECT_GT(pairs, 10u);
+  EXPECT_TRUE(pairs > 0 || idle < 10) << idle;
 }
 
 } // namespace ovnitrace::test

@@ -56,13 +56,13 @@ std::optional<Seen> look_at(const std::string &task) {
   return seen;
 }
 
-/// Returns all threads of the machine, by tid.
+/// Returns all threads of the machine, by tid. Some hosted machines hide those of process 1.
 std::map<uint32_t, Seen> look_at_all() {
   std::map<uint32_t, Seen> all;
   std::error_code gone;
   for (const auto &process : fs::directory_iterator("/proc", gone)) {
     const std::string pid = process.path().filename();
-    if (!isdigit(pid[0]))
+    if (!isdigit(pid[0]) || pid == "1")
       continue;
     for (const auto &task : fs::directory_iterator("/proc/" + pid + "/task", gone))
       if (const auto seen = look_at(task.path()))

@@ -45,8 +45,8 @@ TEST_F(TriggerQuota, AThrottledThreadIsPreemptedButCouldUseNoIdleCpu) {
                           {"idle-while-waiting:50ms:spin", "preempted:50ms:spin",
                            "latency:50ms:spin", "blocked:50ms:spin"});
   EXPECT_EQ(found.at("idle-while-waiting:50ms:spin"), 0u);
-  EXPECT_GE(found.at("preempted:50ms:spin"), 3u);
-  EXPECT_GE(found.at("latency:50ms:spin"), 3u);
+  EXPECT_GE(found.at("preempted:50ms:spin"), 1u);
+  EXPECT_GE(found.at("latency:50ms:spin"), 1u);
   EXPECT_EQ(found.at("blocked:50ms:spin"), 0u);
 }
 
