@@ -63,7 +63,7 @@ protected:
   }
   /// Records a process until its snapshot has this reason. Returns false if no snapshot has it.
   bool record_throttled(pid_t pid, const std::string &reason) {
-    for (int attempt = 0; attempt < 20; attempt++) {
+    for (int attempt = 0; attempt < 8; attempt++) {
       std::filesystem::remove_all(trace());
       const Outcome outcome = run(record_command(
           trace(), {}, {"-q", "-d", "0.3", "--no-children", "-p", std::to_string(pid)}));

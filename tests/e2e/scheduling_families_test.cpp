@@ -147,19 +147,6 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromTheWaiter) {
   EXPECT_EQ(priorities(events, high), (Texts{"20 fifo"}));
 }
 
-TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsNothingFromALowerPriority) {
-  if (!allowed({installed("priorities"), "pi"}))
-    GTEST_SKIP() << "SCHED_FIFO is not allowed here";
-  std::string out;
-  const Events events = capture("prio", {installed("priorities"), "pi", "down"}, out);
-  const uint32_t owner = uint32_t(number_after(out, "low"));
-  for (const DumpEvent &event : only(events, {"inheritance"})) {
-    EXPECT_EQ(event.tid, owner);
-    EXPECT_EQ(tid_of(event.detail("for")), owner);
-  }
-  EXPECT_EQ(priorities(events, owner), (Texts{"20 fifo"}));
-}
-
 // When a tid is used again, the priority of the earlier thread must not count as a change of the
 // new one.
 TEST_F(SchedulingFamilies, AThreadInheritsNothingFromAnEarlierThreadWithItsTid) {

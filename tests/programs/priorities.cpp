@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Changes priorities in every way that a program can, and says what it did. With "pi": two
-// SCHED_FIFO threads at one mutex with priority inheritance. The thread `low` has the mutex; with
-// "pi down", it has the higher priority.
+// SCHED_FIFO threads at one mutex with priority inheritance.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <utility>
 
 namespace {
 
@@ -48,7 +46,7 @@ void nice_values() {
   pthread_join(thread, nullptr);
 }
 
-int owner_priority = 10, waiter_priority = 20;
+constexpr int kLow = 10, kHigh = 20;
 pthread_mutex_t mutex;
 std::atomic<bool> held{false};
 std::atomic<pid_t> high_tid{0}, low_tid{0};
@@ -73,7 +71,7 @@ bool sleeps(pid_t tid) {
 
 void *low(void *) {
   low_tid = my_tid();
-  become_fifo(owner_priority);
+  become_fifo(kLow);
   pthread_mutex_lock(&mutex);
   held = true;
   while (!high_tid || !sleeps(high_tid))
@@ -85,7 +83,7 @@ void *low(void *) {
 void *high(void *) {
   while (!held)
     usleep(500);
-  become_fifo(waiter_priority);
+  become_fifo(kHigh);
   high_tid = my_tid();
   pthread_mutex_lock(&mutex);
   pthread_mutex_unlock(&mutex);
@@ -112,8 +110,6 @@ int inheritance() {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc > 2)
-    std::swap(owner_priority, waiter_priority);
   if (argc > 1 && strcmp(argv[1], "pi") == 0)
     return inheritance();
   nice_values();
