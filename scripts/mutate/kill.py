@@ -19,12 +19,12 @@ LIBC = ctypes.CDLL(None)
 # Captures that show what a folder does, first and last. They need root.
 CAPTURES = {
     'bpf': ('Trigger.*:TriggerQuota.*:Families.*:FamilyCalls.*:Control.*:ControlFire.*:ControlProcess.*:'
-            'CpuQuota.*:SmallRings.*:Unread.*:Snapshot.*'),
+            'CpuQuota.*:Unread.*:Snapshot.*'),
     'bpf/families': ('Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:ControlFire.*:ControlProcess.*:'
                      'CpuLimits.Stolen*:Unread.*'),
     'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
     'bpf/scheduler': ('Snapshot.*:FoundThreads.*:WorkItems.*:CpuQuota.*:Budgets.*:Filters.*:Cgroups.*:'
-                      'Unread.*:SmallRings.*:FamilyCalls.*User*:OwnStacks.*:HoldersAfter.*:Pipeline.*:'
+                      'Unread.*:FamilyCalls.*User*:OwnStacks.*:HoldersAfter.*:Pipeline.*:'
                       'ControlProcess.*:UserEvents.Only*:RandomTrees.*'),
     'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
     'user/chunk': 'Session.*:Trigger.*',

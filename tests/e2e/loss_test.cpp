@@ -121,7 +121,7 @@ TEST_F(Unread, LosesEventsOfFamiliesAndCountsThem) {
 
 // Each needs 4 KiB of a ring of 1 MiB.
 TEST_F(Unread, LosesCommandLinesAndCountsThem) {
-  const std::string many = "for n in $(seq 400); do /bin/true " + std::string(4000, 'x') + "; done";
+  const std::string many = "for n in $(seq 300); do /bin/true " + std::string(4000, 'x') + "; done";
   capture(many, {"-m", "64K"});
   const json all = json::parse(read_text(trace() + "/trace.json"));
   uint64_t recorded = 0;
@@ -129,7 +129,7 @@ TEST_F(Unread, LosesCommandLinesAndCountsThem) {
     recorded += line.at("text").get<std::string>().starts_with("/bin/true x");
   EXPECT_GE(recorded, 250u);
   EXPECT_LT(recorded, 260u);
-  EXPECT_EQ(recorded + all.at("command_lines_left_out").get<uint64_t>(), 400u);
+  EXPECT_EQ(recorded + all.at("command_lines_left_out").get<uint64_t>(), 300u);
 }
 
 /// The smallest rings, and ovnitrace stopped while the program switches some 100,000 times.
@@ -212,25 +212,6 @@ TEST_F(Loss, IsShownAndNothingIsInvented) {
   for (size_t row = 0; row < states.size(); row++)
     EXPECT_TRUE(states[row] == kUnknown || states[row] == kRunning || states[row] == kDead)
         << thread.rows[row] << " is in state " << states[row] << " while nothing is known";
-}
-
-using SmallRings = CaptureTest;
-
-/// ovnitrace reads its rings before they are full. Without a wakeup at the watermark, it would read
-/// ten times a second. A host can take a CPU away for long, but not in each attempt.
-TEST_F(SmallRings, AreReadInTime) {
-  const std::vector<std::string> loads[] = {
-      {installed("user_events"), "spin", "400000"},
-      {installed("pingpong"), "--threads", "--cpus", "0", "100000"},
-  };
-  for (const std::vector<std::string> &load : loads) {
-    uint64_t lost = 1;
-    for (int attempt = 0; attempt < 5 && lost; attempt++) {
-      record(load, {"-f", "-m", load[1] == "spin" ? "1M" : "256K"});
-      lost = read_trace_json(trace()).lost;
-    }
-    EXPECT_EQ(lost, 0u) << load[0];
-  }
 }
 
 using CrowdedMachine = CaptureTest;
