@@ -26,7 +26,7 @@ uint64_t sum_of_cpus(const std::string &trace, const char *key) {
   return sum;
 }
 
-uint64_t number_of(const DumpEvent &event, const std::string &key) {
+uint64_t detail_number(const DumpEvent &event, const std::string &key) {
   return strtoull(event.detail(key).c_str(), nullptr, 10);
 }
 
@@ -107,12 +107,12 @@ TEST_F(Unread, LosesEventsOfFamiliesAndCountsThem) {
       EXPECT_EQ(event.cpu, 0);
       dark = event.event == "blackout_start";
       if (!dark)
-        in_blackouts += *(missing = number_of(event, "lost"));
+        in_blackouts += *(missing = detail_number(event, "lost"));
     } else if (event.event == "user_event_0") {
       EXPECT_FALSE(dark) << event.time;
-      EXPECT_EQ(number_of(event, "par2") - last - 1, missing.value_or(0)) << event.time;
+      EXPECT_EQ(detail_number(event, "par2") - last - 1, missing.value_or(0)) << event.time;
       missing.reset();
-      last = number_of(event, "par2");
+      last = detail_number(event, "par2");
       recorded++;
     }
   EXPECT_EQ(in_blackouts, lost);

@@ -12,12 +12,12 @@ namespace ovnitrace::test {
 
 namespace {
 
-struct Run {
+struct RunTime {
   uint64_t from, to;
 };
 
-std::map<uint32_t, std::vector<Run>> runs_of(const std::vector<DumpEvent> &events) {
-  std::map<uint32_t, std::vector<Run>> runs;
+std::map<uint32_t, std::vector<RunTime>> runs_of(const std::vector<DumpEvent> &events) {
+  std::map<uint32_t, std::vector<RunTime>> runs;
   for (const DumpEvent &event : events)
     if (event.takes_cpu())
       runs[event.tid].push_back({event.time, UINT64_MAX});
@@ -27,8 +27,8 @@ std::map<uint32_t, std::vector<Run>> runs_of(const std::vector<DumpEvent> &event
 }
 
 /// Whether a thread ran at some instant from `from` to `to`.
-bool ran(const std::vector<Run> &runs, uint64_t from, uint64_t to) {
-  for (const Run &run : runs)
+bool ran(const std::vector<RunTime> &runs, uint64_t from, uint64_t to) {
+  for (const RunTime &run : runs)
     if (run.from <= to && run.to >= from)
       return true;
   return false;
