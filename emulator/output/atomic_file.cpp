@@ -57,7 +57,7 @@ AtomicFile::AtomicFile(OutputPlace place, Named named) : place_(std::move(place)
     const std::string name = temporary_name(place_.name);
     remove_stale(place_.directory, temporary_prefix(place_.name));
     fd_ = openat(place_.directory, name.c_str(), kFlags | O_NOFOLLOW | O_CREAT | O_EXCL, kMode);
-    temporary_ = fd_ < 0 ? "" : name;
+    temporary_ = name;
   }
   if (fd_ < 0)
     fail("create");
