@@ -210,7 +210,9 @@ StackTable StackTable::read(const std::string &directory, DiagnosticSink &sink) 
       {"processes", "threads", "peers", "command_lines", "topology", "per_cpu"}};
   std::string why;
   json json;
-  if (!read_json_file(name, bounds, json, why) || !json.is_object())
+  if (read_json_file(name, bounds, json, why) && !json.is_object())
+    why = "it is no JSON object";
+  if (!why.empty())
     sink.report({.file = name, .what = why + "; stacks are left out", .harmless = true});
   else
     StackReader(json, table, [&](const std::string &warning) {

@@ -113,7 +113,17 @@ TEST_F(StackTables, AreEmptyWithoutStacksAndWithoutATraceJson) {
   EXPECT_TRUE(read("").empty());
   EXPECT_TRUE(sink.reported.empty());
   EXPECT_TRUE(StackTable::read(dir.path() + "/no such", sink).empty());
-  EXPECT_EQ(sink.reported.size(), 1u);
+  ASSERT_EQ(sink.reported.size(), 1u);
+  EXPECT_EQ(sink.reported[0].file, dir.path() + "/no such/trace.json");
+  EXPECT_TRUE(sink.reported[0].what.ends_with("; stacks are left out")) << sink.reported[0].what;
+  EXPECT_TRUE(sink.reported[0].harmless);
+}
+
+TEST_F(StackTables, AreEmptyIfTheTraceJsonIsNoObject) {
+  test::TraceBuilder::write_file(dir.path() + "/trace.json", "[1]", 3);
+  EXPECT_TRUE(StackTable::read(dir.path(), sink).empty());
+  ASSERT_EQ(sink.reported.size(), 1u);
+  EXPECT_EQ(sink.reported[0].what, "it is no JSON object; stacks are left out");
 }
 
 } // namespace
