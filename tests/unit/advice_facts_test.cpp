@@ -182,5 +182,49 @@ TEST_F(FactsOfAdvice, APriorityIsInvertedIfThePreemptorAndABlockedThreadHaveReal
   EXPECT_FALSE(facts().inverts_priority) << "the blocked thread has none";
 }
 
+TEST_F(FactsOfAdvice, OfEqualProgramsAndNiceValuesTheFirstIsNamed) {
+  why.held = {{1, WaitKind::wakeup, thread(3), 50}, {1, WaitKind::wakeup, thread(2), 50}};
+  EXPECT_EQ(facts().other, "thread-c (13)") << "by name";
+  why.waits = {{0, WaitKind::wakeup, thread(2), 7}, {1, WaitKind::wakeup, thread(2), 7}};
+  EXPECT_EQ(facts().as_nice, 0u) << "both have the usual priority";
+  EXPECT_EQ(facts().nice, 0);
+  why.nice = {5, 3, 0, 0};
+  EXPECT_EQ(facts().as_nice, 14u);
+  EXPECT_EQ(facts().nice, 3) << "the lower value";
+}
+
+TEST_F(FactsOfAdvice, HalfOfTheTimeOfANormalClassIsEnough) {
+  catalog.threads[3].name = "thread-c";
+  why.classes[3] = FTRACE_CLASS_UNKNOWN;
+  why.held = {{1, WaitKind::wakeup, thread(2), 50}, {1, WaitKind::wakeup, thread(3), 50}};
+  EXPECT_EQ(facts().other_class, FTRACE_CLASS_NORMAL);
+  why.held[1].ns++;
+  EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN);
+}
+
+TEST_F(FactsOfAdvice, ADeadlineIsARealTimePriority) {
+  why.classes[1] = FTRACE_CLASS_DEADLINE;
+  why.waits = {{1, WaitKind::throttling, Culprit(), 3},
+               {1, WaitKind::throttling, Culprit(), 2},
+               {1, WaitKind::wakeup, thread(2), 10}};
+  EXPECT_EQ(facts().throttled_real_time, 5u);
+  EXPECT_EQ(facts().behind_lower, 10u);
+}
+
+TEST_F(FactsOfAdvice, APreemptorIsOneThreadWhateverItsNameWas) {
+  catalog.threads[2].earlier_names = {{.until = 100, .name = "sh"}};
+  why.preempted_wakers.most = 0;
+  why.waits = {{0, WaitKind::preemption, thread(2).named_at(catalog, 99), 6},
+               {0, WaitKind::preemption, thread(2), 5},
+               {0, WaitKind::preemption, Culprit(Kind::idle), 10}};
+  EXPECT_EQ(facts().preempted_by, "thread-c (13)");
+}
+
+TEST_F(FactsOfAdvice, WaitingForAPeriodIsNoMoreThanAllWaiting) {
+  why.threads[1].waiting = 10;
+  why.held = {{1, WaitKind::period, Culprit(), 7}, {1, WaitKind::budget, Culprit(), 7}};
+  EXPECT_EQ(facts().waiting, 0u);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -222,5 +222,45 @@ TEST(Advice, EachRuleIsInTheManual) {
     EXPECT_NE(manual.find("| " + std::string(rule.name) + " |"), std::string::npos) << rule.name;
 }
 
+TEST(Advice, HalfOfTheWaitingIsEnoughForARule) {
+  AdviceFacts facts = usual();
+  facts.running = 1900 * kMs;
+  facts.waiting = 2300 * kMs;
+  facts.behind_own = 1150 * kMs;
+  facts.all_cpus = 2; // no CPU is forbidden
+  EXPECT_EQ(advice(facts),
+            "Try fewer threads: 4.2 of them wanted a CPU at a time, and there are 2.");
+  facts.behind_own--;
+  EXPECT_EQ(advice(facts), "");
+  facts = usual();
+  facts.other = "xz (7)";
+  facts.behind_other = 100 * kMs;
+  EXPECT_EQ(advice(facts).find("app waited 100.0 ms behind xz (7). "), 0u);
+}
+
+TEST(Advice, APriorityCountsForHalfOfTheTimeBehindAnother) {
+  AdviceFacts facts = usual();
+  facts.other = "xz (7)";
+  facts.other_class = FTRACE_CLASS_NORMAL;
+  facts.behind_other = 150 * kMs;
+  facts.behind_lower = 75 * kMs;
+  EXPECT_NE(advice(facts).find("which has a lower priority"), std::string::npos);
+  facts.preempted_lower = 37 * kMs;
+  EXPECT_NE(advice(facts).find("could not preempt it at once"), std::string::npos);
+  facts.behind_lower--;
+  EXPECT_EQ(advice(facts).find("lower priority"), std::string::npos);
+}
+
+TEST(Advice, TheFirstOfTwoEqualRulesSpeaks) {
+  AdviceFacts facts = usual();
+  facts.throttled = facts.behind_other = 120 * kMs;
+  facts.other = "xz (7)";
+  EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
+  facts.throttled_real_time = 59 * kMs;
+  EXPECT_EQ(advice(facts).find("Try a larger CPU quota"), 0u);
+  facts.throttled_real_time = 60 * kMs;
+  EXPECT_EQ(advice(facts).find("Try a larger quota of real-time threads"), 0u);
+}
+
 } // namespace
 } // namespace ovnitrace

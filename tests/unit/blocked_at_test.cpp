@@ -83,5 +83,44 @@ TEST_F(BlockedAt, FunctionsAreFromTheInnermostOutward) {
                                       "pthread_cond_wait", "std_wait"}));
 }
 
+TEST_F(BlockedAt, OtherFunctionsOfTheKernelAreNotWhereAThreadWaitsEither) {
+  const std::string trace = R"json({"version": 1, "stack_frames": [
+    {"kernel": true, "function": "bpf_get_stackid"}, {"kernel": true, "function": "__schedule"},
+    {"kernel": true, "function": "preempt_schedule_irq"},
+    {"kernel": true, "function": "schedule_hrtimeout"}, {"kernel": true, "function": "do_poll"}],
+    "stacks": [{"kernel": [0, 1, 2, 3, 4]}, {"kernel": [0, 1, 2, 3]}]})json";
+  test::TraceBuilder::write_file(dir_.path() + "/trace.json", trace.data(), trace.size());
+  stacks_ = StackTable::read(dir_.path(), sink_);
+  EXPECT_EQ(blocked_at(stacks_, 1, 1), FunctionNames{"do_poll"});
+  EXPECT_EQ(blocked_at(stacks_, 2, 1), FunctionNames());
+}
+
+TEST_F(BlockedAt, APageFaultIsKnownByAFunctionOfTheKernel) {
+  const std::string trace = R"json({"version": 1, "stack_frames": [
+    {"kernel": true, "function": "schedule"}, {"kernel": true, "function": "exc_page_fault"},
+    {"kernel": true, "function": "asm_exc_page_fault"}, {"kernel": true, "function": "do_page_fault"},
+    {"kernel": true, "function": "page_fault"}, {"function": "do_page_fault"}],
+    "stacks": [{"kernel": [0, 1]}, {"kernel": [2, 0]}, {"kernel": [0, 3, 4]}, {"kernel": [4]},
+               {"user": [5]}]})json";
+  test::TraceBuilder::write_file(dir_.path() + "/trace.json", trace.data(), trace.size());
+  Catalog catalog;
+  catalog.hosts.resize(2);
+  catalog.hosts[1].stacks = dir_.path();
+  const Stacks stacks(catalog, sink_);
+  ThreadInfo thread;
+  thread.host = 1;
+  Slice slice;
+  slice.call = FTRACE_CALL_NONE;
+  std::vector<uint32_t> faults;
+  for (slice.stack = 0; slice.stack < 7; slice.stack++)
+    if (is_page_fault(&stacks, thread, slice))
+      faults.push_back(slice.stack);
+  EXPECT_EQ(faults, (std::vector<uint32_t>{1, 2, 3}));
+  slice.stack = 1;
+  EXPECT_FALSE(is_page_fault(nullptr, thread, slice));
+  slice.call = FTRACE_CALL_NATIVE;
+  EXPECT_FALSE(is_page_fault(&stacks, thread, slice)) << "it is in a system call";
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -130,5 +130,49 @@ TEST_F(FamilyTimesOf, ThreadThatEndsLeavesNoWaitAndNoSection) {
   EXPECT_TRUE(all.summary.sections.empty());
 }
 
+TEST_F(FamilyTimesOf, SixtyFiveThousandNumbersOfSectionsAreKept) {
+  constexpr uint32_t kMost = 65536;
+  const auto section = [&](uint32_t number) {
+    cpu.record(FTrace_EVT_user_event_13, 0, number).record(FTrace_EVT_user_event_14, 0, number);
+  };
+  cpu.at(2000);
+  for (uint32_t number = 1; number <= kMost + 1; number++)
+    section(number);
+  section(7);
+  const auto sections = summed().summary.sections;
+  EXPECT_EQ(sections.size(), kMost);
+  EXPECT_TRUE(sections.contains(kMost));
+  EXPECT_EQ(sections.at(7).count, 2u) << "it has its place";
+}
+
+TEST_F(FamilyTimesOf, InterruptsNestFiveHundredAndTwelveDeep) {
+  for (uint16_t n = 1; n <= 513; n++)
+    interrupt(2000u + n, FTrace_EVT_interrupt_start, n);
+  interrupt(3000, FTrace_EVT_interrupt_end, 513);
+  interrupt(4000, FTrace_EVT_interrupt_end, 512);
+  const auto cpus = summed().summary.cpus;
+  ASSERT_EQ(cpus[0].interrupt.size(), 1u);
+  EXPECT_EQ(cpus[0].interrupt.at(512).time, 4000u - 2512);
+}
+
+TEST_F(FamilyTimesOf, TheTimeOfAnInterruptIsWithoutThoseWithinIt) {
+  interrupt(2000, FTrace_EVT_interrupt_start, 1);
+  interrupt(2100, FTrace_EVT_interrupt_start, 2);
+  interrupt(2110, FTrace_EVT_interrupt_end, 2);
+  interrupt(2200, FTrace_EVT_interrupt_start, 2);
+  interrupt(2205, FTrace_EVT_interrupt_start, 3);
+  interrupt(2225, FTrace_EVT_interrupt_end, 3);
+  interrupt(2230, FTrace_EVT_interrupt_end, 2);
+  interrupt(2300, FTrace_EVT_interrupt_end, 1);
+  const auto cpus = summed().summary.cpus;
+  EXPECT_EQ(cpus[0].interrupt.at(1).time, 300u - 10 - 30);
+  EXPECT_EQ(cpus[0].interrupt.at(2).time, 10u + 10);
+  EXPECT_EQ(cpus[0].interrupt.at(2).count, 2u);
+  EXPECT_EQ(cpus[0].interrupt.at(2).max, 10u);
+  EXPECT_EQ(cpus[0].interrupt.at(2).max_at, 2110u);
+  EXPECT_EQ(cpus[0].interrupt.at(3).time, 20u);
+  EXPECT_EQ(cpus[0].interrupts, 300u);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -178,5 +178,36 @@ TEST_F(GroupWaitsTest, TheTableIsDividedInTwoWhereItDoesNotFit) {
   EXPECT_EQ(whole.size() - 1 - (last + 1), columns) << whole;
 }
 
+TEST_F(GroupWaitsTest, TheTableHasEachPartUnderItsHead) {
+  const uint32_t a = thread(kA, 63), b = thread(kB, 40), k = thread(kKernel, 0);
+  why.threads[a].running = 100;
+  why.threads[a].blocked = 30;
+  wait(a, traced(a), 1);
+  wait(a, traced(b), 2);
+  wait(a, traced(k), 4);
+  wait(a, untraced(99), 8);
+  wait(a, traced(b), 48, WaitKind::throttling);
+  wait(b, traced(a), 40);
+  EXPECT_EQ("\n" + table(), R"(
+        LONGEST                                                  SAME   OTHER
+CGROUP  BEHIND   THREADS  RUNNING  BLOCKED  WAITING  THROTTLED  GROUP  GROUPS  SYSTEM  REST
+/a      /b             1   100 ns    30 ns    63 ns      48 ns   1 ns    2 ns    4 ns  8 ns
+/b      /a             1        0        0    40 ns          0      0   40 ns       0     0
+kernel  -              1        0        0        0          0      0       0       0     0
+)");
+  EXPECT_EQ("\n" + table({.columns = 60}), R"(
+CGROUP  THREADS  RUNNING  BLOCKED  WAITING
+/a            1   100 ns    30 ns    63 ns
+/b            1        0        0    40 ns
+kernel        1        0        0        0
+
+        LONGEST              SAME   OTHER
+CGROUP  BEHIND   THROTTLED  GROUP  GROUPS  SYSTEM  REST
+/a      /b           48 ns   1 ns    2 ns    4 ns  8 ns
+/b      /a               0      0   40 ns       0     0
+kernel  -                0      0       0       0     0
+)");
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -3,6 +3,7 @@
 #include "emulator/summary/report.h"
 
 #include <gtest/gtest.h>
+#include <ovnitrace/control.h>
 
 #include <string>
 
@@ -158,6 +159,45 @@ TEST_F(ReportTables, IdleCpusAreReportedWhereItIsKnown) {
                       "  2.000 ms  scheduler: another CPU was idle that the thread may use\n"),
             text.npos)
       << text;
+}
+
+TEST_F(ReportTables, WaitsAndDeadlinesBeyondTheTopAreSummedUp) {
+  for (uint32_t t = 0; t < 3; t++) {
+    ThreadSummary &of = summary.threads[t];
+    of.mutex_waits = {.count = t + 1, .time = (3 - t) * kMs, .max = kMs, .max_at = catalog.end};
+    of.waits_given_up = 10 * (t + 1);
+    of.budgets = t + 4;
+    of.budgets_used_up = t + 1;
+    of.late = {.count = 1 + t % 2, .time = kMs, .max = (t + 1) * kMs, .max_at = catalog.end - t};
+  }
+  const std::string text = all({.top = 1});
+  const auto behind = [&](const std::string &title) {
+    const size_t at = text.find(title) + title.size();
+    return text.substr(at, text.find("\n\n", at) + 1 - at);
+  };
+  EXPECT_EQ(behind("other futexes:\n"),
+            "THREAD    WAITS      TIME       MAX           AT  GAVE UP\n"
+            "app (11)      1  3.000 ms  1.000 ms  0.050000000       10\n"
+            "2 others      5  3.000 ms  1.000 ms  0.050000000       50\n");
+  EXPECT_EQ(behind("a missed deadline:\n"),
+            "THREAD    BUDGETS  USED UP  MISSED  LATE, MAX           AT\n"
+            "io (12)         5        2       2   2.000 ms  0.049999999\n"
+            "2 others       10        4       2   3.000 ms  0.049999998\n");
+}
+
+TEST_F(ReportTables, AChainWithAShortNameIsNamed) {
+  catalog.hosts[0].chains = {"sixteen letters!", "seventeen letters"};
+  for (const uint8_t chain : {1, 2, 3})
+    summary.regions.push_back({.thread = 0,
+                               .start = catalog.begin + chain,
+                               .stop = catalog.begin + 10 - chain,
+                               .chain = chain,
+                               .started_by = CONTROL_INT3,
+                               .stopped_by = CONTROL_INT3});
+  const std::string text = all();
+  for (const char *line : {"\n1       sixteen letters!  int3 ", "\n2       2                 int3 ",
+                           "\n3       3                 int3 "})
+    EXPECT_NE(text.find(line), text.npos) << text;
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace ovnitrace {
 namespace {
 
@@ -53,6 +55,13 @@ ThreadSummary numbered(uint64_t n) {
   one.mutex_waits.add(0, n * 29);
   one.waits_given_up = n * 31;
   one.throttling.add(0, n * 37);
+  one.gate = n * 41;
+  one.idle_known = n * 43;
+  one.idle = {{n * 47, n * 53, n * 59}};
+  one.found_waiting = n * 61;
+  one.late.add(0, n * 67);
+  one.budgets = n * 71;
+  one.budgets_used_up = n * 73;
   return one;
 }
 
@@ -75,6 +84,13 @@ TEST(ThreadSummary, AddsEachNumberOfAnotherThread) {
   EXPECT_EQ(sum.mutex_waits.time, 319u);
   EXPECT_EQ(sum.waits_given_up, 341u);
   EXPECT_EQ(sum.throttling.time, 407u);
+  EXPECT_EQ(sum.gate, 451u);
+  EXPECT_EQ(sum.idle_known, 473u);
+  EXPECT_EQ(sum.idle.ns, (std::array<uint64_t, 3>{517, 583, 649}));
+  EXPECT_EQ(sum.found_waiting, 671u);
+  EXPECT_EQ(sum.late.time, 737u);
+  EXPECT_EQ(sum.budgets, 781u);
+  EXPECT_EQ(sum.budgets_used_up, 803u);
   sum.add(numbered(10));
   EXPECT_EQ(sum.latency_max_at, 230u);
   ThreadSummary with_none;
@@ -82,7 +98,7 @@ TEST(ThreadSummary, AddsEachNumberOfAnotherThread) {
   ThreadSummary other = numbered(2);
   other.add(with_none);
   EXPECT_EQ(other.latency_max_at, 46u) << "another without a wakeup has no longest latency";
-  EXPECT_EQ(numbered(1).alive() - numbered(1).recorded(), 2u);
+  EXPECT_EQ(numbered(1).alive() - numbered(1).recorded(), 2u + 41);
 }
 
 } // namespace

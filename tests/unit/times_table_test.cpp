@@ -195,5 +195,26 @@ after a wakeup          20 ns  280 ns  280 ns  280 ns
   EXPECT_EQ(lengths_text(tree, 0, 100), "");
 }
 
+TEST_F(TimesTable, ThreadsAndProcessesWithoutANameHaveTheirNumber) {
+  three_threads();
+  thread(33, 33, "", {.running = 7});
+  EXPECT_NE(table({.by = WhyBy::process}).find("\nprocess 33         1     7 ns  100.0 %"),
+            std::string::npos)
+      << table({.by = WhyBy::process});
+  EXPECT_NE(table({.by = WhyBy::name}).find("\nwithout a name "), std::string::npos);
+  EXPECT_NE(table().find("\nthread 33 "), std::string::npos);
+}
+
+TEST_F(TimesTable, APidOfTwoHostsIsTwoProcesses) {
+  catalog.hosts.push_back({"other"});
+  thread(11, 11, "app", {.running = 1});
+  thread(12, 11, "worker", {.running = 2});
+  thread(11, 11, "app", {.running = 4});
+  catalog.threads[2].host = 1;
+  const std::string text = table({.by = WhyBy::process});
+  EXPECT_NE(text.find("\napp (11)        2     3 ns "), std::string::npos) << text;
+  EXPECT_NE(text.find("\napp (11)        1     4 ns "), std::string::npos) << text;
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -229,14 +229,29 @@ TEST_F(WhyText, ATreeOfStacksSaysWhereNobodyCalled) {
   const Block read = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_SLEEP};
   why.threads[0].blocked = 7 * kMs;
   why.blocks = {
-      {.thread = 0, .block = read, .stack = 1, .waker = worker, .ns = 4 * kMs, .count = 1},
-      {.thread = 0, .block = read, .stack = 2, .waker = worker, .ns = 2 * kMs, .count = 1},
-      {.thread = 0, .block = read, .waker = worker, .ns = kMs, .count = 1}};
+      {.thread = 0, .block = read, .stack = 1, .waker = worker, .ns = 4 * kMs, .count = 5},
+      {.thread = 0, .block = read, .stack = 2, .waker = worker, .ns = 2 * kMs, .count = 3},
+      {.thread = 0, .block = read, .waker = worker, .ns = kMs, .count = 2}};
   const std::string all = text({.depth = 2});
-  EXPECT_NE(all.find("\n    at: pop "), all.npos) << all;
-  EXPECT_NE(all.find("\n      called by: nobody "), all.npos) << all;
-  EXPECT_NE(all.find("\n      called by: main "), all.npos) << all;
-  EXPECT_NE(all.find("\n    no stack "), all.npos) << all;
+  const size_t at = all.find("blocked  ");
+  EXPECT_EQ(all.substr(at, all.find("\n\n", at) - at),
+            R"(blocked                        7.000 ms   3.4 %
+  read                         7.000 ms   3.4 %     10
+    at: pop                    6.000 ms   2.9 %      8
+      called by: nobody        4.000 ms   1.9 %      5
+        woken by: worker (12)  4.000 ms   1.9 %      5
+      called by: main          2.000 ms   1.0 %      3
+        woken by: worker (12)  2.000 ms   1.0 %      3
+    no stack                   1.000 ms   0.5 %      2
+      woken by: worker (12)    1.000 ms   0.5 %      2)");
+  why.locks = {{.thread = 0, .futex = 16, .waker = worker, .count = 1, .ns = 20, .max_stack = 2},
+               {.thread = 0, .futex = 17, .waker = worker, .count = 1, .ns = 10}};
+  const std::string locks = text();
+  EXPECT_EQ(locks.substr(locks.find("FUTEX  ")),
+            R"(FUTEX  PROCESS  MOST TIME ENDED BY  LONGEST WAIT AT  THREADS  WAITS   TIME  MAX
+0x10   11       worker (12)         pop                    1      1  20 ns    0
+0x11   11       worker (12)                                1      1  10 ns    0
+)");
 }
 
 } // namespace
