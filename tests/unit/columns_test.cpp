@@ -60,6 +60,19 @@ TEST(Table, NamesAreCutOffWhereTheLineIsTooLong) {
       << "numbers are never cut off";
 }
 
+TEST(Table, TheWidestOfTheFirstColumnsIsCutOffFirst) {
+  Table table({"NAME", "PLACE", "N"}, 2);
+  table.add({"abcdefghijklmnopq", "ABCDEFGHIJKLMNOPQ", "1"});
+  EXPECT_EQ(table.text(36), "NAME             PLACE             N\n"
+                            "abcdefghijklmn…  ABCDEFGHIJKLMNO…  1\n");
+  EXPECT_EQ(table.text(38), "NAME              PLACE              N\n"
+                            "abcdefghijklmno…  ABCDEFGHIJKLMNOPQ  1\n");
+  table.add({"a", "b", "22"});
+  EXPECT_EQ(table.text(10), "NAME         PLACE         N\n"
+                            "abcdefghijk… ABCDEFGHIJK…  1\n"
+                            "a            b            22\n");
+}
+
 TEST(Table, LeavesPercentagesOutWhereTheLineIsTooLong) {
   Table table({"", "RUNNING\nTIME", "%", "%"}, 1);
   table.add({"a", "1", "10", "20"});

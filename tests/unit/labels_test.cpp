@@ -3,6 +3,7 @@
 #include "emulator/convert/labels.h"
 #include "emulator/convert/layout.h"
 #include "emulator/models/registry.h"
+#include "tests/unit/support/error_from.h"
 
 #include <gtest/gtest.h>
 
@@ -113,6 +114,30 @@ TEST_F(LabelsOfHosts, CpusHaveARowEach) {
   EXPECT_EQ(layout.rows[2].task, 1u);
   EXPECT_EQ(layout.rows[2].thread, 3u);
   EXPECT_EQ(layout.names.threads.size(), 3u);
+}
+
+TEST_F(LabelsOfHosts, NothingToShowIsAnError) {
+  const System system(catalog_, {});
+  Cut cut;
+  cut.cpus = {3};
+  EXPECT_EQ(test::failure_from([&] { cpu_layout(system, cut); }),
+            "no CPU of the trace is in the part: `ovnitrace info` lists the CPUs");
+  cut.tids = {99};
+  EXPECT_EQ(test::failure_from([&] { thread_layout(system, cut); }),
+            "the trace has no threads: nothing was captured, or its files are missing");
+  const Catalog none;
+  EXPECT_EQ(test::failure_from([&] { cpu_layout(System(none, {}), {}); }),
+            "the trace has no CPUs: nothing was captured, or its files are missing");
+}
+
+TEST_F(LabelsOfHosts, ACutOfCpusNumbersTheirRows) {
+  const System system(catalog_, {});
+  Cut cut;
+  cut.cpus = {2, 5};
+  const Layout layout = cpu_layout(system, cut);
+  EXPECT_EQ(layout.row_of, (std::vector<uint32_t>{kNone, 0, 1}));
+  EXPECT_EQ(layout.names.threads, (Texts{"one CPU 2", "two CPU 5"}));
+  EXPECT_EQ(layout.rows[1].thread, 2u);
 }
 
 } // namespace

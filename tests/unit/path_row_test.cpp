@@ -72,8 +72,40 @@ TEST_F(PathRows, ARowOfThreadPrvHasThreadAndCause) {
   EXPECT_NE(test::text_of(dir / "thread.row").find("critical path of first (11)"),
             std::string::npos);
   const std::string pcf = test::text_of(dir / "thread.pcf");
-  EXPECT_NE(pcf.find("490    Critical path: thread"), std::string::npos);
-  EXPECT_NE(pcf.find("\n2    second (22)\n"), std::string::npos);
+  const size_t at = pcf.find("EVENT_TYPE\n0    490 ");
+  ASSERT_NE(at, std::string::npos) << pcf;
+  EXPECT_EQ(pcf.substr(at), R"(EVENT_TYPE
+0    490    Critical path: thread
+VALUES
+0    Not on the path
+1    first (11)
+2    second (22)
+
+
+EVENT_TYPE
+0    495    Critical path: cause
+VALUES
+0    Not on the path
+1    Running
+2    Waiting for a CPU
+3    Throttled: no CPU quota or budget left
+4    Blocked until a timer woke it
+5    Blocked until I/O ended
+6    Blocked until the network woke it
+7    Blocked until an interrupt woke it
+8    Blocked until an untraced thread woke it
+9    Blocked, no wakeup known
+10    Has ended
+11    Not known
+12    In a kernel worker
+13    In a kernel worker, queued by unknown
+14    Spins in sched_yield
+
+
+)");
+  EXPECT_NE(test::text_of(dir / "cfg/thread/critical-path-cause.cfg")
+                .find("\nwindow_name Thread: Critical path: cause\n"),
+            std::string::npos);
   EXPECT_EQ(test::text_of(dir / "cpu.pcf").find("Critical"), std::string::npos);
   EXPECT_NE(test::text_of(dir / "cfg/thread/critical-path.cfg").find("490"), std::string::npos);
   EXPECT_NE(test::text_of(dir / "cfg/README").find("thread/critical-path-cause.cfg"),

@@ -135,6 +135,10 @@ TEST_F(Labels, NothingAndErrorsKeepTheColoursOfEveryWindow) {
     ASSERT_TRUE(find(of, value)) << value;
     EXPECT_FALSE(find(of, value)->color) << value;
   }
+  EXPECT_EQ(find(of, 666)->label, "Error: disabled in its thread");
+  EXPECT_EQ(find(of, 777)->label, "Error: more than one thread");
+  EXPECT_FALSE(find(type("tid", TraceKind::thread), 666)) << "only CPUs copy";
+  EXPECT_FALSE(find(type("interrupt", TraceKind::cpu), 666)) << "it is their own";
 }
 
 class Views : public ::testing::Test {
