@@ -157,5 +157,49 @@ TEST_F(Config, ADirectoryOrALargeFileIsRefused) {
   EXPECT_THROW(read_config({dir / "config"}), Error);
 }
 
+TEST_F(Config, AValueEndsWithItsQuoteAndIsNotEmpty) {
+  EXPECT_EQ(refused("by = \""), "file0:1:6: the quote does not end in this line");
+  EXPECT_EQ(refused("by = \"\""), "file0:1:6: there is no value after the =");
+  EXPECT_EQ(refused("by\t=\tname\x1f"),
+            "file0:1:10: there is a control character: the file must be text");
+}
+
+TEST_F(Config, TheFileIsInTheHomeOfTheUserIfNoOtherPlaceIsNamed) {
+  const char *before = getenv("HOME");
+  const std::string home = before ? before : "";
+  unsetenv("SUDO_UID");
+  unsetenv("XDG_CONFIG_HOME");
+  setenv("HOME", "/home/somebody", 1);
+  const auto of_user = [] {
+    const std::vector<std::string> files = config_files();
+    return files.size() == 2 ? files[1] : "";
+  };
+  EXPECT_EQ(of_user(), "/home/somebody/.config/ovnitrace/config");
+  setenv("XDG_CONFIG_HOME", "relative", 1);
+  EXPECT_EQ(of_user(), "/home/somebody/.config/ovnitrace/config");
+  setenv("HOME", "relative", 1);
+  EXPECT_FALSE(of_user().starts_with("relative")) << "the user database says where it is";
+  unsetenv("XDG_CONFIG_HOME");
+  setenv("HOME", home.c_str(), 1);
+}
+
+TEST_F(Config, AFileThatIsNotReadIsNamed) {
+  test::TempDir dir;
+  const std::string file = dir / "config";
+  std::ofstream(file) << std::string(65536, '#');
+  EXPECT_EQ(read_config({file}).size(), 0u) << "64 KiB are a comment";
+  std::ofstream(file, std::ios::app) << '#';
+  EXPECT_EQ(test::failure_from([&] { read_config({file}); }),
+            "cannot read the configuration " + file +
+                ": is no regular file of at most 65536 bytes");
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0);
+  testing::internal::CaptureStderr();
+  read_config({file});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ovnitrace: warning: " + file + " belongs to another user: it is not read\n");
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -138,20 +138,21 @@ TEST_F(OutputCommands, ConfigPrintsWhichOptionsAreSetWhere) {
   setenv("XDG_CONFIG_HOME", dir.path().c_str(), 1);
   const auto config = [&](std::vector<std::string> options) {
     options.insert(options.begin(), "config");
-    const std::string said = run(options);
-    return said.substr(said.find('\n') + 1);
+    return run(options);
   };
-  const std::string missing = "  (not there, or not readable)\n";
-  EXPECT_EQ(config({}), "  /etc/ovnitrace/config" + missing + "  DIR/ovnitrace/config" + missing +
-                            "\nNo option is configured.\n");
+  const std::string missing = "  (not there, or not readable)\n",
+                    head = "0 FILES, the last one overrides the others:\n";
+  EXPECT_EQ(config({}), head + "  /etc/ovnitrace/config" + missing + "  DIR/ovnitrace/config" +
+                            missing + "\nNo option is configured.\n");
   std::filesystem::create_directory(dir / "ovnitrace");
   std::ofstream(dir / "ovnitrace/config") << "[info]\ntop = 7\n\n[compress]\nlevel = 3\n";
-  EXPECT_EQ(config({}), "  /etc/ovnitrace/config" + missing +
+  EXPECT_EQ(config({}), head + "  /etc/ovnitrace/config" + missing +
                             "  DIR/ovnitrace/config\n\n"
                             "COMMAND   OPTION  VALUE  FROM\n"
                             "info      top     7      DIR/ovnitrace/config:2\n"
                             "compress  level   3      DIR/ovnitrace/config:5\n");
-  EXPECT_EQ(config({"--json"}), R"( "schema": 1,
+  EXPECT_EQ(config({"--json"}), R"(0 {
+ "schema": 1,
  "files": [
   {
    "path": "/etc/ovnitrace/config",

@@ -4,6 +4,7 @@
 #include "emulator/output/atomic_file.h"
 #include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -131,6 +132,37 @@ TEST_F(Planted, AnotherDirectoryThatTakesItsNameGetsNothing) {
   write_text_file(out.below("cfg").file("a.cfg"), "text");
   EXPECT_TRUE(fs::is_empty(elsewhere_.path()));
   EXPECT_TRUE(fs::exists(dir_ / "moved/cfg/a.cfg"));
+}
+
+TEST_F(Planted, WhatCannotBeWrittenIsNamed) {
+  fs::create_directory_symlink(elsewhere_.path(), dir_ / "cfg");
+  const auto below = [&] {
+    return test::failure_from(
+        [&] { OutputDirectory(dir_.path(), OutputDirectory::Link::refuse).below("cfg"); });
+  };
+  EXPECT_EQ(below(), "cannot write to the directory " + dir_ / "cfg" +
+                         ": it is a symbolic link, which is not followed; remove it or choose "
+                         "another place with -o");
+  fs::remove(dir_ / "cfg");
+  std::ofstream(dir_ / "cfg") << "x";
+  EXPECT_EQ(below(), "cannot open the directory " + dir_ / "cfg" +
+                         ": Not a directory; choose another place with -o");
+  EXPECT_EQ(test::failure_from(
+                [&] { OutputDirectory(dir_ / "cfg/more", OutputDirectory::Link::refuse); }),
+            "cannot make the directory " + dir_ / "cfg/more" + ": Not a directory");
+  const OutputDirectory made(dir_ / "one/two", OutputDirectory::Link::refuse);
+  made.remove("none");
+  EXPECT_TRUE(made.names().empty());
+  write_text_file(made.file("file"), "0123456789");
+  EXPECT_EQ(made.names(), std::vector<std::string>{"file"});
+  EXPECT_EQ(made.start_of("file", 20), "0123456789");
+  EXPECT_EQ(made.start_of("file", 9), "012345678");
+  fs::create_directory(dir_ / "one/two/folder");
+  EXPECT_EQ(test::failure_from([&] { made.remove("folder"); }),
+            "cannot remove " + dir_ / "one/two/folder" +
+                ", which an earlier conversion has left: Is a directory");
+  made.remove("file");
+  EXPECT_FALSE(fs::exists(dir_ / "one/two/file"));
 }
 
 } // namespace

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A pager that runs: standard output is a terminal here.
 #include "emulator/base/unique_fd.h"
+#include "emulator/cli/app.h"
 #include "emulator/cli/pager.h"
+#include "emulator/cli/terminal_options.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 
+#include <CLI/App.hpp>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -162,6 +165,31 @@ TEST_F(PagerRun, ThatDoesNotStartIsReportedAndTheOutputFollows) {
             "ovnitrace: cannot start the pager /nowhere/pager -x: No such file or directory; the "
             "output follows without one\n");
   EXPECT_EQ(pager.fd(), STDOUT_FILENO);
+}
+
+/// As without --color, whatever an earlier test has given.
+class TerminalColours : public PagerRun {
+protected:
+  TerminalColours() {
+    CLI::App app;
+    add_terminal_options(app);
+    app.parse(std::vector<std::string>{"auto", "--color"}); // reversed
+  }
+};
+
+TEST_F(TerminalColours, AreOnATerminalThatHasThemUnlessAPersonWantsNone) {
+  unsetenv("NO_COLOR");
+  EXPECT_TRUE(wants_colors());
+  setenv("NO_COLOR", "", 1);
+  EXPECT_TRUE(wants_colors()) << "empty is as if it were not set";
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(wants_colors());
+  unsetenv("NO_COLOR");
+  setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(wants_colors());
+  unsetenv("TERM");
+  EXPECT_TRUE(wants_colors());
+  setenv("TERM", "xterm", 1);
 }
 
 } // namespace

@@ -25,6 +25,8 @@ TEST(PagerCommand, IsTheConfiguredOneThenThatOfTheEnvironment) {
   EXPECT_EQ(pager_command(""), "");
   setenv("PAGER", "", 1);
   EXPECT_EQ(pager_command(""), "");
+  setenv("PAGER", "  ", 1);
+  EXPECT_EQ(pager_command(""), "");
   unsetenv("PAGER");
   EXPECT_EQ(pager_command(""), "less");
 }
@@ -47,6 +49,13 @@ TEST(Headings, AreBoldWhenColoursAreWanted) {
             "\x1b[1mHOW LONG   p50\x1b[m\n"
             "\x1b[1m  TIME  THREAD  %\x1b[m\n\x1b[1mWhat ran:\x1b[m\n  a:\n12 ms\n");
   EXPECT_EQ(colored("auto", text), text) << "standard output of a test is no terminal";
+}
+
+TEST(Headings, HaveThreeCapitalsAndNoOtherLettersOrDigits) {
+  for (const char *line : {"ABC", "  THREAD  %", "CAUSE  p50  p90  p99  MAX", "What ran:", ":"})
+    EXPECT_EQ(colored("always", line), "\x1b[1m" + std::string(line) + "\x1b[m") << line;
+  for (const char *line : {"AB", "ABC 1", "ABC d", "CAUSE  p95", " What ran:", "", "   "})
+    EXPECT_EQ(colored("always", line), line);
 }
 
 } // namespace
