@@ -66,6 +66,41 @@ TEST(CgroupNames, SayUnitContainerAndPod) {
   }
 }
 
+TEST(CgroupNames, AContainerHasTheNameOfItsManager) {
+  const auto container = [](const std::string &path) { return describe_cgroup(path).container; };
+  EXPECT_EQ(container("/x/nerdctl-" + kId + ".scope"), "nerdctl 0123456789ab");
+  EXPECT_EQ(container("/x/crio-" + kId + ".scope"), "cri-o 0123456789ab");
+  EXPECT_EQ(container("/" + kId + ".scope"), "container 0123456789ab");
+  EXPECT_EQ(container("/docker-" + kId + "/libpod-" + kId), "docker 0123456789ab")
+      << "the outer one";
+  EXPECT_EQ(container("/docker-" + kId + "0"), "");
+  EXPECT_EQ(container("/docker-" + kId.substr(1)), "");
+  EXPECT_EQ(container("/docker-" + kId.substr(1) + "A"), "");
+  EXPECT_EQ(container("/machine-.scope/systemd-nspawn@.service"), "");
+  EXPECT_EQ(container("/machine-x.service/systemd-nspawn@x.scope"), "");
+}
+
+TEST(CgroupNames, AUnitIsTheInnermostThatIsNoSlice) {
+  const auto unit = [](const std::string &path) { return describe_cgroup(path).unit; };
+  EXPECT_EQ(unit("/a.slice/b.slice"), "b.slice");
+  EXPECT_EQ(unit("/a.service/b.slice"), "a.service");
+  EXPECT_EQ(unit("/a.service/b.scope"), "b.scope");
+  EXPECT_EQ(unit("/a.slice/b.socket"), "b.socket");
+  EXPECT_EQ(unit("/a.slice/b.mount"), "b.mount");
+  EXPECT_EQ(unit("/a.slice/b.swap"), "b.swap");
+  EXPECT_EQ(unit("/a.timer"), "");
+}
+
+TEST(CgroupNames, APodHasAUidOf36Characters) {
+  const auto pod = [](const std::string &path) { return describe_cgroup(path).pod; };
+  EXPECT_EQ(pod("/kubepods-pod" + kUid + ".slice"), kUid);
+  EXPECT_EQ(pod("/pod" + kUid + "/pod" + std::string(36, 'a')), kUid) << "the outer one";
+  EXPECT_EQ(pod("/pod" + kUid + "0"), "");
+  EXPECT_EQ(pod("/pod" + kUid.substr(1)), "");
+  EXPECT_EQ(pod("/pod" + kUid.substr(1) + "g"), "");
+  EXPECT_EQ(pod("/kubepods-" + kUid), "");
+}
+
 TEST(CgroupPaths, AreReadFromTheLastPartToTheFirst) {
   CgroupPaths paths;
   cgroup_record record = {};

@@ -3,9 +3,11 @@
 #include "emulator/base/unique_fd.h"
 #include "emulator/format/chunk_frame.h"
 #include "emulator/format/frame_reader.h"
+#include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <fstream>
 #include <string>
 #include <sys/mman.h>
@@ -96,6 +98,34 @@ TEST(FrameReader, GivesUpAfterTooManyDamagedFrames) {
   EXPECT_EQ(read.out, "");
   EXPECT_LE(read.faults.size(), 1000u);
   EXPECT_NE(read.faults.back().find("left out"), std::string::npos);
+}
+
+TEST(FrameReader, GivesUpAtTheThousandthDamagedFrame) {
+  const std::string damaged("\x28\xB5\x2F\xFD\x08\x00", 6); // a bit that must be 0
+  std::string bytes;
+  for (int n = 0; n < 999; n++)
+    bytes += damaged;
+  const Frames one_less(bytes + frame_of("what follows"));
+  EXPECT_EQ(one_less.out, "what follows");
+  EXPECT_EQ(one_less.faults.size(), 999u);
+  EXPECT_EQ(one_less.faults.back().find("left out"), std::string::npos);
+  const Frames all(bytes + damaged + frame_of("what follows"));
+  EXPECT_EQ(all.out, "");
+  ASSERT_EQ(all.faults.size(), 1000u);
+  EXPECT_TRUE(all.faults.back().ends_with(
+      " of the compressed file; so much of it is that the rest is left out"))
+      << all.faults.back();
+}
+
+TEST(FrameReader, AFileMayNotBeReadable) {
+  const test::TempDir dir;
+  const UniqueFd fd(open((dir.path() + "/x").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_TRUE(fd);
+  FrameReader reader(fd.get(), 10);
+  char part[100];
+  EXPECT_EQ(reader.read(part, sizeof part), 0u);
+  EXPECT_EQ(reader.take_fault(),
+            "cannot read further: Bad file descriptor, at byte 0 of the compressed file");
 }
 
 TEST(FrameReader, ReadsForeignFramesAndSkipsOtherBytes) {

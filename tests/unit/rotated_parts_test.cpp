@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rotated traces that one CPU writes: what each part has, and what is kept on a full disk.
+#include "emulator/format/trace_part.h"
 #include "emulator/input/trace_parts.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -244,6 +245,13 @@ TEST(RotatedParts, GivesUpWhenNewPartsAloneFillTheDisk) {
     EXPECT_GE(trace_parts(disk.path() + "/trace").size(), 1u) << kilobytes;
   }
   EXPECT_GT(gave_up, 0u);
+}
+
+TEST(PartNames, AreNumbersOf4To9Digits) {
+  for (const char *name : {"0000", "00010", "123456789"})
+    EXPECT_TRUE(is_part_name(name)) << name;
+  for (const char *name : {"", "123", "1234567890", "000a", "0000 ", "+0001"})
+    EXPECT_FALSE(is_part_name(name)) << name;
 }
 
 } // namespace

@@ -122,5 +122,30 @@ TEST_F(TraceTimes, AMarkIsNamedByItsText) {
   }
 }
 
+TEST_F(TraceTimes, OfTheLastSecondOfTheTraceAndOfTheFarFuture) {
+  const int64_t late = kNoon + 43'170 * kNs; // 23:59:30, for a minute
+  EXPECT_EQ(of("00:00:30", late), "60000000000") << "the next day";
+  EXPECT_EQ(of("00:00:31", late), "--to 00:00:31 is before the trace, which is from 2025-03-30 "
+                                  "23:59:30.000 to 2025-03-31 00:00:30.000");
+  EXPECT_EQ(of("23:59:30", late), "0");
+  EXPECT_EQ(of("23:59:59.999999999", late), "29999999999");
+  EXPECT_EQ(of("@9000000000", 9'000'000'000 * kNs), "0");
+  TraceTime time;
+  EXPECT_FALSE(parse_trace_time("@9000000001", time));
+  EXPECT_FALSE(parse_trace_time("1.5:00:00", time));
+}
+
+TEST_F(TraceTimes, OfAMarkAreNotBeforeTheClockStarted) {
+  Catalog catalog;
+  catalog.hosts.resize(2);
+  catalog.hosts[0].marks = {{1200, "go"}};
+  catalog.hosts[1].marks = {{1300, "stop"}, {1400, "go"}};
+  EXPECT_EQ(mark_time(catalog, "stop", "run1"), 1300u);
+  EXPECT_EQ(mark_time(catalog, "go", "run1"), 1200u);
+  EXPECT_EQ(mark_time(catalog, "go-1200ns", "run1"), 0u);
+  EXPECT_EQ(mark_time(catalog, "go-1201ns", "run1"), 0u);
+  EXPECT_EQ(mark_time(catalog, "go+1us", "run1"), 2200u);
+}
+
 } // namespace
 } // namespace ovnitrace
