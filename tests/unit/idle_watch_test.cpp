@@ -214,5 +214,76 @@ TEST_F(IdleWatchRoom, MoreMasksThanFitAreNotKnown) {
   EXPECT_TRUE(knows(2));
 }
 
+TEST_F(IdleWatchTest, ACpuIsNotIdleAfterALossOfItsEvents) {
+  may_use(1, 0, 0b011);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 13);
+  at(1, 120).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_FAMILIES);
+  at(1, 130).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_FAMILIES, 1);
+  at(1, 150).record(FTrace_EVT_blackout_start, FTRACE_BLACKOUT_TRANSITIONS);
+  at(1, 160).record(FTrace_EVT_blackout_end, FTRACE_BLACKOUT_TRANSITIONS, 1);
+  at(0, 170).dispatch(1).at(1180).epilogue(1, 13).at(1200).dispatch(1);
+  EXPECT_EQ(waits(300), (Texts{"11 100-150 50 ns, 50 ns on 1", "11 180-200"}))
+      << "it has states in the first one";
+}
+
+/// A thread that ends does not name its successor.
+TEST_F(IdleWatchTest, ACpuIsIdleAfterTheEndOfAThreadUnlessAnotherOneIsDispatched) {
+  may_use(1, 0, 0b111);
+  at(0, 10).dispatch(1).at(1100).epilogue(1, 99);
+  at(1, 20).dispatch(2).at(1110).end(2, 0).at(1190).record(FTrace_EXT_idle_end);
+  at(2, 20).dispatch(3).at(1120).end(3, 0).dispatch(4);
+  at(0, 200).dispatch(1);
+  EXPECT_EQ(waits(300), Texts{"11 100-200 90 ns, 90 ns on 1"})
+      << "the threads say when a CPU is idle, not its idle states";
+}
+
+TEST_F(IdleWatchTest, ARefilledThreadWaitsFromTheRefillOn) {
+  may_use(1, 0, 0b11);
+  at(1, 10).dispatch(2).at(1020).sleep(2);
+  at(0, 40).dispatch(1).at(1100).epilogue(1, 0, FTRACE_OFFCPU_THROTTLED);
+  at(0, 150).record(FTrace_EXT_refill, 1).at(1200).dispatch(1);
+  EXPECT_EQ(waits(300), (Texts{"11 100-150 unknown", "11 150-200 50 ns, 50 ns on 1"}));
+}
+
+TEST_F(IdleWatchTest, AThreadMayUseTheCpusOfItsHost) {
+  TempDir other;
+  TraceBuilder second(other.path());
+  second.json(kAllThreads);
+  auto &cpu = second.cpu(0).at(1000).start().id(1, 21, 21, "u").id(2, 22, 22, "v");
+  cpu.record(FTrace_EXT_affinity, 1, 0b10).at(1030).dispatch(1).at(1100).epilogue(1, 99);
+  cpu.at(1200).dispatch(1).at(1300).stop();
+  auto &idle = second.cpu(1).at(1000).start().id(2, 22, 22, "v").at(1010).dispatch(2);
+  idle.at(1150).sleep(2, 0).at(1300).stop();
+  second.write();
+  at(1, 10).dispatch(2).at(1020).sleep(2); // idle too, but of the first host
+  EXPECT_EQ(waits(300, {{other.path()}}), Texts{"21 100-200 50 ns, 50 ns on 4"});
+}
+
+TEST_F(IdleWatchRoom, AMaskHasABitForEachOfManyCpus) {
+  catalog.cpus.clear();
+  for (uint32_t cpu = 0; cpu < 70; cpu++)
+    catalog.cpus.push_back({cpu, 0});
+  system.emplace(catalog, SystemOptions{});
+  watch = IdleWatch(1000);
+  constexpr uint32_t kThird = 2u << FTRACE_AFFINITY_SHIFT; // CPUs 48 to 71
+  event(FTrace_EXT_affinity, 0, 0b1);
+  event(FTrace_EXT_affinity, 0, kThird | 1u << 15 | 1u << 16 | 1u << 21 | 1u << 22);
+  std::vector<uint8_t> cpus;
+  EXPECT_TRUE(watch.add_allowed(0, cpus));
+  EXPECT_FALSE(watch.add_allowed(1, cpus)) << "without a first word";
+  event(FTrace_EXT_affinity, 1, kThird | 1u << 17);
+  EXPECT_FALSE(watch.add_allowed(1, cpus));
+  EXPECT_FALSE(watch.add_allowed(4, cpus));
+  event(FTrace_EXT_affinity, 1, 1u << 23);
+  EXPECT_TRUE(watch.add_allowed(1, cpus));
+  ASSERT_EQ(cpus.size(), 70u);
+  std::vector<uint32_t> allowed;
+  for (uint32_t cpu = 0; cpu < 70; cpu++)
+    if (cpus[cpu])
+      allowed.push_back(cpu);
+  EXPECT_EQ(allowed, (std::vector<uint32_t>{0, 23, 63, 64, 69}));
+}
+
 } // namespace
 } // namespace ovnitrace

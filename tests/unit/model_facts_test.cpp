@@ -272,5 +272,27 @@ TEST(Replay, ReportsFaultsUpToItsLimitAndCountsAll) {
   EXPECT_EQ(sink.reported.size(), 20u);
 }
 
+TEST(Replay, StatesThatAreTooManyOrWrongAreReported) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0);
+  for (uint32_t n = 1; n <= 512; n++)
+    rig.user(13, 0, n);
+  EXPECT_EQ(rig.faults(), 0u);
+  rig.user(13, 0, 513);
+  EXPECT_EQ(rig.last_fault(),
+            "cannot push 513 to channel 'section' of t0 (100): its stack has 512 states already");
+  rig.user(14, 0, 513).user(14, 0, 7);
+  EXPECT_EQ(rig.last_fault(),
+            "cannot pop from channel 'section' of t0 (100): expected 7, found 512");
+  rig.user(14, 1, 7);
+  EXPECT_EQ(rig.last_fault(),
+            "cannot pop 7 from channel 'section' of t1 (101): its stack is empty");
+  EXPECT_EQ(rig.faults(), 3u);
+  rig.user(13, 0, 8).user(13, 0, 9);
+  rig.replay.report_end(0);
+  EXPECT_EQ(rig.last_fault(),
+            "channel 'section' of t0 (100) ends with 8 states on its stack, 9 on top");
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -161,5 +161,38 @@ TEST(Replay, CountsUntakenKindsUpToALimitAndTheRestTogether) {
   EXPECT_EQ(replay.untaken().at(kNone), 3u);
 }
 
+/// A few threads are named; the rest are counted.
+TEST(FaultLog, SwitchesThatWereNotSeenAreInOneLine) {
+  Catalog catalog;
+  for (uint32_t t = 0; t < 6; t++)
+    catalog.threads.push_back({.tid = 10 + t, .name = "app"});
+  const auto said = [&](uint32_t threads, uint32_t times) {
+    CollectingSink sink;
+    FaultLog faults(catalog, sink, 2);
+    for (uint32_t n = 0; n < threads * times; n++)
+      faults.add_unseen_switch(Event(), n % threads, [] { return "unseen"; });
+    EXPECT_EQ(faults.count(), 0u);
+    EXPECT_TRUE(sink.reported.empty());
+    faults.report_unseen();
+    if (sink.reported.empty())
+      return std::string();
+    EXPECT_TRUE(sink.reported[0].harmless);
+    return sink.reported[0].what;
+  };
+  EXPECT_EQ(said(0, 1), "");
+  EXPECT_EQ(said(1, 1),
+            "1 switch by which 1 thread left a CPU was not seen, as some kernels hide some: app "
+            "(10). Part of the time of this thread is Unknown; `ovnitrace convert --lint TRACE` "
+            "lists the switches");
+  EXPECT_EQ(said(4, 2),
+            "8 switches by which 4 threads left a CPU were not seen, as some kernels hide some: "
+            "app (10), app (11), app (12), app (13). Part of the time of these threads is "
+            "Unknown; `ovnitrace convert --lint TRACE` lists the switches");
+  EXPECT_EQ(said(5, 1),
+            "5 switches by which 5 threads left a CPU were not seen, as some kernels hide some: "
+            "app (10), app (11), app (12), app (13), …. Part of the time of these threads is "
+            "Unknown; `ovnitrace convert --lint TRACE` lists the switches");
+}
+
 } // namespace
 } // namespace ovnitrace
