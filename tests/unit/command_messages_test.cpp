@@ -43,8 +43,8 @@ TEST_F(CommandMessages, ConvertTakesADirectoryAndAPartOfTheTrace) {
             "1 ovnitrace: no CPU of the trace is in the part: `ovnitrace info` lists the CPUs\n");
 }
 
-constexpr uint32_t kStart = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1,
-                   kStop = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
+constexpr uint32_t kStart = CONTROL_START << FTRACE_REGION_EVENT_SHIFT | 1;
+constexpr uint32_t kStop = CONTROL_STOP << FTRACE_REGION_EVENT_SHIFT | 1;
 
 TEST_F(CommandMessages, ARegionIsThePartOfTheTraceFromItsStartToItsStop) {
   rewrite([](ChunkBuilder &cpu, TraceBuilder &) {
@@ -132,7 +132,7 @@ TEST_F(CommandMessages, APageThatIsTooSmallSaysWhatItLacks) {
 }
 
 /// Returns what `test` returns in a process of its own.
-template <class Test> bool in_child(Test test) {
+template <class Test> bool passes_in_child(Test test) {
   const pid_t child = fork();
   if (child == 0) {
     const bool passes = test();
@@ -177,9 +177,9 @@ TEST_F(CommandsOfOthers, TheBrowserOfTheUserShowsThePage) {
     EXPECT_EQ(found, said);
     return found == said;
   };
-  EXPECT_TRUE(in_child([&] { return opens(dir.path(), "0 "); }));
+  EXPECT_TRUE(passes_in_child([&] { return opens(dir.path(), "0 "); }));
   EXPECT_EQ(text_of(opened), page + " " + user->pw_dir + " nobody nobody\n");
-  EXPECT_TRUE(in_child([&] {
+  EXPECT_TRUE(passes_in_child([&] {
     return opens("/nowhere", "0 ovnitrace: --open: cannot run xdg-open: No such file or directory; "
                              "open DIR/a.html yourself\n");
   }));

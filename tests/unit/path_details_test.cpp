@@ -9,8 +9,10 @@ namespace {
 
 using test::Texts;
 
-constexpr uint32_t kRead = FTRACE_CALL_NATIVE, kPoll = FTRACE_CALL_NATIVE + 7,
-                   kNanosleep = FTRACE_CALL_NATIVE + 35, kFutex = FTRACE_CALL_NATIVE + 202;
+constexpr uint32_t kRead = FTRACE_CALL_NATIVE;
+constexpr uint32_t kPoll = FTRACE_CALL_NATIVE + 7;
+constexpr uint32_t kNanosleep = FTRACE_CALL_NATIVE + 35;
+constexpr uint32_t kFutex = FTRACE_CALL_NATIVE + 202;
 
 /// 11 runs on the only CPU, and is blocked for 100 ns again and again.
 class PathDetails : public test::PathRig {
@@ -90,7 +92,9 @@ TEST_F(PathEdges, AProgramThatStartsAtTheEndOfTheRangeHasThePathBeforeIt) {
   set_program(11);
   Cut cut;
   cut.to = 20;
-  EXPECT_EQ(path({11, {}}, cut).back(), "11 running 10-20");
+  const Texts before = path({11, {}}, cut);
+  ASSERT_FALSE(before.empty());
+  EXPECT_EQ(before.back(), "11 running 10-20");
   cut.to = 21;
   EXPECT_EQ(path({11, {}}, cut), Texts{"11 running 20-21"});
 }

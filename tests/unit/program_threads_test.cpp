@@ -12,7 +12,7 @@
 namespace ovnitrace {
 namespace {
 
-using Numbers = std::vector<uint32_t>;
+using ThreadNumbers = std::vector<uint32_t>;
 
 class ProgramThreads : public testing::Test {
 protected:
@@ -41,12 +41,12 @@ TEST_F(ProgramThreads, AreThoseOfTheProcessAndOfWhatItCreates) {
   thread(10, 10, 5, 50);
   thread(40, 40, 99, 300);
   thread(41, 41, 0, 300);
-  EXPECT_EQ(program_pids(info, catalog), (Numbers{10, 20, 30}));
+  EXPECT_EQ(program_pids(info, catalog), (ThreadNumbers{10, 20, 30}));
   info.command.clear();
-  EXPECT_EQ(program_pids(info, catalog), Numbers()) << "it was attached to";
+  EXPECT_EQ(program_pids(info, catalog), ThreadNumbers()) << "it was attached to";
   info.command = {"app"};
   info.program_pid = 0;
-  EXPECT_EQ(program_pids(info, catalog), Numbers());
+  EXPECT_EQ(program_pids(info, catalog), ThreadNumbers());
 }
 
 /// The tid 50 belongs to another program first, and to this one from 300 on.
@@ -57,7 +57,7 @@ TEST_F(ProgramThreads, ACreatorIsTheLastThreadOfItsTidThatThereWas) {
   thread(60, 60, 50, 299);
   thread(70, 70, 50, 300);
   thread(80, 80, 50, 19);
-  EXPECT_EQ(program_pids(info, catalog), (Numbers{10, 70}));
+  EXPECT_EQ(program_pids(info, catalog), (ThreadNumbers{10, 70}));
 }
 
 TEST_F(ProgramThreads, TheFirstWithATidIsTheOldestOfItsHost) {
@@ -69,13 +69,13 @@ TEST_F(ProgramThreads, TheFirstWithATidIsTheOldestOfItsHost) {
   EXPECT_EQ(first_with_tid(catalog, 7, 0), 2u) << "the first of two";
   EXPECT_EQ(first_with_tid(catalog, 7, 1), 1u);
   EXPECT_EQ(first_with_tid(catalog, 8), kNone);
-  EXPECT_EQ(started_threads(catalog), Numbers());
+  EXPECT_EQ(started_threads(catalog), ThreadNumbers());
   catalog.hosts[1].program_pid = 7;
-  EXPECT_EQ(started_threads(catalog), Numbers{1});
+  EXPECT_EQ(started_threads(catalog), ThreadNumbers{1});
   catalog.hosts[0].program_pid = 8;
-  EXPECT_EQ(started_threads(catalog), Numbers{1}) << "8 is not in the trace";
+  EXPECT_EQ(started_threads(catalog), ThreadNumbers{1}) << "8 is not in the trace";
   catalog.hosts[0].program_pid = 7;
-  EXPECT_EQ(started_threads(catalog), (Numbers{2, 1}));
+  EXPECT_EQ(started_threads(catalog), (ThreadNumbers{2, 1}));
 }
 
 TEST_F(ProgramThreads, ATraceOfAllThreadsIsCutToThoseOfTheProgram) {
@@ -84,12 +84,12 @@ TEST_F(ProgramThreads, ATraceOfAllThreadsIsCutToThoseOfTheProgram) {
   thread(40, 40, 99, 300);
   Cut cut;
   cut.from = 5;
-  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, Numbers()) << "all are of the program";
+  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, ThreadNumbers()) << "all are of the program";
   info.all_threads = true;
-  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, (Numbers{10, 20}));
+  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, (ThreadNumbers{10, 20}));
   EXPECT_EQ(cut_to_program(cut, info, catalog).from, 5u);
   cut.tids = {40};
-  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, Numbers()) << "a person has chosen";
+  EXPECT_EQ(cut_to_program(cut, info, catalog).pids, ThreadNumbers()) << "a person has chosen";
 }
 
 } // namespace
