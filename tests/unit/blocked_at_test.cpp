@@ -98,7 +98,8 @@ TEST_F(BlockedAt, OtherFunctionsOfTheKernelAreNotWhereAThreadWaitsEither) {
 TEST_F(BlockedAt, APageFaultIsKnownByAFunctionOfTheKernel) {
   const std::string trace = R"json({"version": 1, "stack_frames": [
     {"kernel": true, "function": "schedule"}, {"kernel": true, "function": "exc_page_fault"},
-    {"kernel": true, "function": "asm_exc_page_fault"}, {"kernel": true, "function": "do_page_fault"},
+    {"kernel": true, "function": "asm_exc_page_fault"},
+    {"kernel": true, "function": "do_page_fault"},
     {"kernel": true, "function": "page_fault"}, {"function": "do_page_fault"}],
     "stacks": [{"kernel": [0, 1]}, {"kernel": [2, 0]}, {"kernel": [0, 3, 4]}, {"kernel": [4]},
                {"user": [5]}]})json";
