@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kHangs = 60; ///< seconds; who hangs is killed then
 /// How many instructions are between two interruptions. The long run interrupts at each.
-const unsigned kStride = cases(1) > 1 ? 1 : 5;
+const unsigned kStride = cases(1) > 1 ? 1 : 7;
 
 void log_in_handler(int) {
   TRACER_LOGEVENT(FTrace_EVT_user_event_1, 0, 2);
@@ -48,14 +48,14 @@ protected:
   bool interrupt(int slots, int mode, unsigned instructions, unsigned before = 0,
                  void (*handler)(int) = log_in_handler);
 
-  /// Interrupts an event that follows another one at each kStride-th instruction, by a handler that
-  /// forks. What must be seen may last only a few instructions: unless it was, the instructions
-  /// between are tried, too. Returns how many instructions the event has.
-  size_t fork_at_all(int slots, int mode, const std::function<void()> &check,
-                     const std::function<bool()> &seen) {
+  /// Interrupts at each kStride-th instruction, and calls `check`. What must be seen may last only
+  /// a few instructions: unless it was, the instructions between are tried, too. Returns how many
+  /// instructions the event has.
+  size_t interrupt_at_all(int slots, int mode, unsigned before, void (*handler)(int),
+                          const std::function<void()> &check, const std::function<bool()> &seen) {
     size_t n = 0;
     for (size_t first = 0; first < kStride && !seen() && !HasFailure(); first++)
-      for (n = first; interrupt(slots, mode, unsigned(n), 1, fork_and_save) && !HasFailure();
+      for (n = first; interrupt(slots, mode, unsigned(n), before, handler) && !HasFailure();
            n += kStride) {
         SCOPED_TRACE(n);
         check();
@@ -151,9 +151,8 @@ bool FtraceInterrupted::interrupt(int slots, int mode, unsigned instructions, un
 TEST_F(FtraceInterrupted, TheOnlySlotOfACyclicChunkLosesAtMostOneEvent) {
   const Said start{FTrace_EVT_blackout_start, 0, 0}, end{FTrace_EVT_blackout_end, 0, 1};
   const Said handlers{FTrace_EVT_user_event_1, 0, 2};
-  size_t lost = 0, n = 0;
-  for (; interrupt(1, FTRACE_CHUNK_FLAG_CYC, unsigned(n)) && !HasFailure(); n++) {
-    SCOPED_TRACE(n);
+  size_t lost = 0;
+  const auto check = [&] {
     std::vector<Said> in_chunk = said(shared_->saved());
     ASSERT_FALSE(in_chunk.empty());
     in_chunk.erase(in_chunk.begin()); // the clock
@@ -162,14 +161,16 @@ TEST_F(FtraceInterrupted, TheOnlySlotOfACyclicChunkLosesAtMostOneEvent) {
     EXPECT_TRUE(in_chunk[0] == user(1) || in_chunk[0] == handlers);
     if (shared_->status.lost == 0) {
       EXPECT_EQ(in_chunk.size(), 1u);
-      continue;
+      return;
     }
     lost++;
     EXPECT_EQ(shared_->status.lost, 1u);
     EXPECT_EQ(in_chunk, (std::vector{user(1), start, end}));
-  }
+  };
+  EXPECT_GT(interrupt_at_all(1, FTRACE_CHUNK_FLAG_CYC, 0, log_in_handler, check,
+                             [&] { return lost > 0; }),
+            50u);
   EXPECT_GT(lost, 0u);
-  EXPECT_GT(n, 50u);
 }
 
 TEST_F(FtraceInterrupted, NothingIsLostWhereThereIsRoom) {
@@ -208,7 +209,9 @@ TEST_F(FtraceInterrupted, AForkedChildsClockStartsAtItsFirstEvent) {
     EXPECT_EQ(ftrace_record_tsc(&saved[0]), ftrace_record_tsc(&saved[1]));
     empty += saved.size() > 2 && saved[2].code == FTrace_EVT_empty;
   };
-  EXPECT_GT(fork_at_all(3, FTRACE_CHUNK_FLAG_CYC, check, [&] { return empty > 0; }), 50u);
+  EXPECT_GT(interrupt_at_all(3, FTRACE_CHUNK_FLAG_CYC, 1, fork_and_save, check,
+                             [&] { return empty > 0; }),
+            50u);
   EXPECT_GT(empty, 0u);
 }
 
@@ -230,7 +233,8 @@ TEST_F(FtraceInterrupted, AForkedChildsFullStopChunkHasStopped) {
     EXPECT_TRUE(saved[1] == cut || saved[1] == user(1));
     EXPECT_EQ(saved[2], stop);
   };
-  fork_at_all(2, FTRACE_CHUNK_FLAG_STOP, check, [&] { return cuts > 0 && full > cuts; });
+  interrupt_at_all(2, FTRACE_CHUNK_FLAG_STOP, 1, fork_and_save, check,
+                   [&] { return cuts > 0 && full > cuts; });
   EXPECT_GT(cuts, 0u);
   EXPECT_GT(full, cuts);
 }

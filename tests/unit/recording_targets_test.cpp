@@ -204,7 +204,7 @@ TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
   RecordedTrace trace = session.trace();
   EXPECT_EQ(trace.json["ended"]["how"], "stopped by a signal");
   EXPECT_EQ(trace.json["options"]["stacks"], "kernel,user");
-  ASSERT_GT(trace.json["stacks_taken"]["all"], 0);
+  ASSERT_GT(trace.json["stacks_taken"]["all"], 0) << session.printed() << trace.json;
   EXPECT_EQ(trace.json["stacks_taken"]["lost"], 0);
   EXPECT_GT(trace.count(FTrace_EXT_stack), 0u);
   EXPECT_EQ(trace.json["stacks"].size(), trace.json["stacks_taken"]["distinct"]);

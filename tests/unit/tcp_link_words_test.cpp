@@ -11,16 +11,13 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 
 namespace ovnitrace {
 namespace {
@@ -188,43 +185,13 @@ TEST(TcpLinkWords, EachPartThatIsTakenGivesAnotherMinute) {
     FakeCollector::wait_until_closed(fd);
   });
   constexpr uint64_t kSecond = 1'000'000'000; // ns
-  uint64_t time = 0;                          // ns: each look at the clock takes a second
-  TcpLink link(collector.endpoint(), {}, "app", {}, [&] { return time += kSecond; });
+  uint64_t time = 0;                          // ns: each look at the clock takes 4 s
+  TcpLink link(collector.endpoint(), {}, "app", {}, [&] { return time += 4 * kSecond; });
   const int fd = descriptor_to(collector.endpoint().port), least = 1;
   ASSERT_EQ(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
   const uint64_t begin = time;
-  link.send(MessageType::records, std::string(8'000'000, 'r'));
-  EXPECT_GT(time - begin, 2 * 60 * kSecond) << "it was taken in many parts";
-}
-
-// A record of TLS that comes byte by byte wakes the sender each time.
-TEST(TcpLinkWords, ARecordOfTlsThatNeverEndsIsNotAwaited) {
-  const std::optional<PresharedKey> key = preshared_key("0123456789abcdef");
-  std::atomic<int> at_sender = -1; // its descriptor
-  int sent = 0;
-  std::string why;
-  {
-    FakeCollector collector([&](int fd) {
-      SecureChannel channel(UniqueFd(dup(fd)), SecureChannel::Side::collector, key);
-      while (!channel.handshake())
-        ;
-      channel.send(write_message(MessageType::accept, "there"));
-      while (at_sender < 0)
-        std::this_thread::yield();
-      const char header[] = {0x17, 3, 3, 0x40, 0}; // of 16384 bytes
-      EXPECT_EQ(::send(fd, header, sizeof header, MSG_NOSIGNAL), ssize_t(sizeof header));
-      int waiting = 1;
-      for (; sent < 16000 && ::send(fd, "x", 1, MSG_NOSIGNAL) == 1; sent++, waiting = 1)
-        while (waiting && ioctl(at_sender, FIONREAD, &waiting) == 0)
-          std::this_thread::yield();
-    });
-    TcpLink link(collector.endpoint(), key, "app");
-    at_sender = std::max(descriptor_to(collector.endpoint().port), 0);
-    why = test::failure_from([&] { link.receive(MessageType::done); });
-  }
-  EXPECT_TRUE(why.ends_with(": it keeps sending bytes that are not a message")) << why;
-  EXPECT_GT(sent, 9'000) << "TLS has records that are not for us";
-  EXPECT_LT(sent, 11'000);
+  link.send(MessageType::records, std::string(2'000'000, 'r'));
+  EXPECT_GT((time - begin) / kSecond, 120u) << "it was taken in many parts";
 }
 
 // A record of TLS that is larger than what is read at a time: poll(2) does not see the rest of it.
