@@ -45,17 +45,12 @@ __noinline int send_cgroup_path(__u64 address, __u64 key)
 	if (!r)
 		return 0;
 	r->key = key;
-	r->cut = 1;
 	node = BPF_CORE_READ(cgroup, kn);
-	for (int n = 0; n <= CAPTURE_CGROUP_LEVELS; n++) {
+	for (int n = 0; n < CAPTURE_CGROUP_LEVELS; n++) {
 		long bytes;
 
 		parent = parent_of(node);
-		if (!parent) { /* the root of the hierarchy */
-			r->cut = 0;
-			break;
-		}
-		if (n == CAPTURE_CGROUP_LEVELS || used >= CAPTURE_CGROUP_PATH)
+		if (!parent || used >= CAPTURE_CGROUP_PATH)
 			break;
 		bytes = bpf_probe_read_kernel_str(r->text + (used & (CAPTURE_CGROUP_PATH - 1)),
 						  CAPTURE_CGROUP_NAME, BPF_CORE_READ(node, name));
@@ -65,6 +60,7 @@ __noinline int send_cgroup_path(__u64 address, __u64 key)
 		node = parent;
 	}
 	r->bytes = used;
+	r->cut = parent_of(node) != NULL; /* not the root of the hierarchy */
 	bpf_ringbuf_submit(r, 0);
 	return 1;
 }
