@@ -109,9 +109,8 @@ std::string verifier_verdict(std::string_view log) {
   const size_t end = log.rfind("\nprocessed ");
   if (end == log.npos)
     return {};
-  const size_t begin = log.rfind('\n', end - 1);
-  const std::string_view last =
-      log.substr(begin == log.npos ? 0 : begin + 1, end - (begin == log.npos ? 0 : begin + 1));
+  const std::string_view before = log.substr(0, end);
+  const std::string_view last = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
   // libbpf's own line: the verifier has accepted the program, and loading failed after that.
   return last.ends_with("-- BEGIN PROG LOAD LOG --") ? "" : std::string(last);
 }

@@ -61,10 +61,10 @@ private:
 };
 
 /// Runs in the child. Writes the result into a pipe.
-[[noreturn]] void run_child(const std::function<RecordResult()> &capture, int pipe) {
+[[noreturn]] void run_child(const RecordOptions &options, const RunCapture &capture, int pipe) {
   nlohmann::json result;
   try {
-    const RecordResult recorded = capture();
+    const RecordResult recorded = capture(options);
     result = {{"status", recorded.exit_status}, {"missing", recorded.missing}};
   } catch (const Error &error) {
     result = {{"status", error.status()}, {"error", error.what()}};
@@ -98,7 +98,7 @@ RepeatedResult record_apart(const RecordOptions &options, const RunCapture &capt
   child = fork();
   if (child == 0) {
     signals.restore();
-    run_child([&] { return capture(options); }, to.get());
+    run_child(options, capture, to.get());
   }
   if (child < 0)
     throw Error("cannot start a process: {}", std::strerror(errno));

@@ -23,8 +23,6 @@ namespace ovnitrace {
 
 namespace {
 
-constexpr uint64_t kMostSeconds = 120; ///< for one file
-
 /// Returns our environment with the home folder of the current user: sudo may have left another.
 std::vector<std::string> user_environment() {
   std::vector<std::string> all;
@@ -34,7 +32,8 @@ std::vector<std::string> user_environment() {
       all.push_back(std::move(text));
   if (user)
     all.push_back("HOME=" + std::string(user->pw_dir));
-  all.push_back(fmt::format("DEBUGINFOD_MAXTIME={}", kMostSeconds)); // the first one counts
+  all.push_back(
+      fmt::format("DEBUGINFOD_MAXTIME={}", DebugFetcher::kMostSeconds)); // the first one counts
   return all;
 }
 

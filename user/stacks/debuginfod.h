@@ -18,8 +18,11 @@ void check_debuginfod();
 /// folder. After `most` ns in all it gets no more, and calls `warn` with a sentence that says so.
 class DebugFetcher {
 public:
+  /// For one file, and for those of a recording together.
+  static constexpr uint64_t kMostSeconds = 120;
+
   explicit DebugFetcher(std::function<void(const std::string &)> warn,
-                        uint64_t most = 120'000'000'000)
+                        uint64_t most = kMostSeconds * 1'000'000'000)
       : warn_(std::move(warn)), most_(most) {}
   /// Returns the debug file with that build id; nothing if no server has it.
   UniqueFd operator()(const std::string &build_id);
