@@ -59,11 +59,15 @@ std::set<std::string> first_numbers(const std::string &file) {
 
 class FamilyCalls : public CaptureTest {
 protected:
+  static Lines program_with(const Lines &arguments) {
+    Lines program = {installed("family_calls")};
+    program.insert(program.end(), arguments.begin(), arguments.end());
+    return program;
+  }
   /// Runs the program, and reads its trace. Returns what the program printed. Skips the test if the
   /// kernel does not allow its calls.
   std::string capture(const std::string &family, const Lines &arguments) {
-    Lines program = {installed("family_calls")};
-    program.insert(program.end(), arguments.begin(), arguments.end());
+    const Lines program = program_with(arguments);
     if (run({.argv = program}).status() == 2) {
       skipped_ = true;
       return "";
@@ -74,8 +78,7 @@ protected:
   }
   /// Records threads of one user, and compares them with the child processes that became that user.
   void expect_children_of_user(const Lines &arguments, size_t count) {
-    Lines program = {installed("family_calls")};
-    program.insert(program.end(), arguments.begin(), arguments.end());
+    const Lines program = program_with(arguments);
     if (run({.argv = program}).status() == 2)
       GTEST_SKIP() << "not allowed here";
     const Outcome outcome = record(program, {"--uid", "1001"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the state machine of --control tells the loader of hits: results, messages, and which
+// What the BPF side of --control tells the loader about hits: results, messages, and which
 // processes have probes.
 #include "tests/unit/support/control_machine.h"
 

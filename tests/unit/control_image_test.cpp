@@ -19,7 +19,7 @@
 namespace ovnitrace::control {
 namespace {
 
-/// Bytes of a program, of which a test changes headers.
+/// The bytes of a program. A test changes its headers.
 class ProgramBytes {
 public:
   explicit ProgramBytes(const std::string &program) : bytes_(test::text_of(program)) {}

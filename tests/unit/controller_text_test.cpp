@@ -65,6 +65,14 @@ protected:
     return lines;
   }
 
+  /// Gives these living processes their chains.
+  static void begin(Controller &controller, Capture &capture, const std::vector<uint32_t> &pids) {
+    controller.attach("", Identity(), pids);
+    capture.snapshot();
+    controller.start(pids);
+    controller.begin_living();
+  }
+
   /// Makes a program of this code.
   std::string make(const std::string &name, const std::string &code, const std::string &options) {
     std::ofstream(dir_ / name + options.substr(0, 2)) << code;
@@ -153,10 +161,7 @@ TEST_F(ControllerText, EachThreadAnswersForItself) {
       said({"start:interactive:count3,stop:interactive",
             "start:interactive:count4,stop:interactive,name:two"},
            {one.pid(), other.pid()}, true, [&](Controller &controller, Capture &capture) {
-             controller.attach("", Identity(), {one.pid(), other.pid()});
-             capture.snapshot();
-             controller.start({one.pid(), other.pid()});
-             controller.begin_living();
+             begin(controller, capture, {one.pid(), other.pid()});
              before = controller.ask("status");
              count = controller.ask("start");
              controller.ask("start");
@@ -186,10 +191,7 @@ TEST_F(ControllerText, ABroadcastFinishesInTheProcess) {
   std::string inside, outside;
   const Lines lines = said({"start:interactive:bcast,stop:interactive:bcast,repeat:1,name:all"},
                            {one.pid()}, false, [&](Controller &controller, Capture &capture) {
-                             controller.attach("", Identity(), {one.pid()});
-                             capture.snapshot();
-                             controller.start({one.pid()});
-                             controller.begin_living();
+                             begin(controller, capture, {one.pid()});
                              EXPECT_EQ(controller.ask("start"), "ok\n");
                              inside = controller.ask("status");
                              EXPECT_EQ(controller.ask("stop"), "ok\n");
@@ -217,10 +219,7 @@ TEST_F(ControllerText, NewThreadsAndProcessesHaveChains) {
             "precond:interactive:count2:global,threadid:timeout:1:tid1,name:all",
             "stop:interactive,name:end"},
            {one.pid()}, false, [&](Controller &controller, Capture &capture) {
-             controller.attach("", Identity(), {one.pid()});
-             capture.snapshot();
-             controller.start({one.pid()});
-             controller.begin_living();
+             begin(controller, capture, {one.pid()});
              before = controller.ask("status");
              EXPECT_EQ(controller.ask("start"), "ok\nprecond:interactive:count2:global: 1 of 2\n");
              EXPECT_EQ(controller.ask("stop"), "ok\n");
@@ -259,10 +258,7 @@ TEST_F(ControllerText, ABroadcastOpensTheRegionOfEachThread) {
   std::string inside, outside;
   said({"start:interactive:bcast,stop:interactive:bcast"}, {one.pid()}, true,
        [&](Controller &controller, Capture &capture) {
-         controller.attach("", Identity(), {one.pid()});
-         capture.snapshot();
-         controller.start({one.pid()});
-         controller.begin_living();
+         begin(controller, capture, {one.pid()});
          EXPECT_EQ(controller.ask("start"), "ok\n");
          inside = controller.ask("status");
          EXPECT_EQ(controller.ask("stop"), "ok\n");
@@ -322,10 +318,7 @@ TEST_F(ControllerText, InstructionsAreCountedFromACommandOn) {
   bool counted = false;
   said({"precond:interactive,start:icount:100"}, {one.pid()}, false,
        [&](Controller &controller, Capture &capture) {
-         controller.attach("", Identity(), {one.pid()});
-         capture.snapshot();
-         controller.start({one.pid()});
-         controller.begin_living();
+         begin(controller, capture, {one.pid()});
          EXPECT_TRUE(one.turn());
          EXPECT_NE(controller.ask("status").find("in no region"), std::string::npos);
          EXPECT_EQ(controller.ask("start"), "ok\n");
