@@ -46,6 +46,9 @@ int main() {
 
 class OwnStacks : public CaptureTest {
 protected:
+  /// The program blocks often: on a busy or emulated machine, its unwind rules come late.
+  static constexpr char kRounds[] = "500";
+
   std::string compile(const std::string &source, const std::string &flags) {
     write_text(path("own.cpp"), source);
     const std::string command =
@@ -63,7 +66,7 @@ protected:
   /// Compiles the program, and compares its stacks.
   void expect_own_stacks(const std::string &flags) {
     SCOPED_TRACE(flags);
-    expect_stacks_of({compile(project_file("tests/programs/own_stacks.cpp"), flags)});
+    expect_stacks_of({compile(project_file("tests/programs/own_stacks.cpp"), flags), kRounds});
   }
   /// Records the program, and compares each stack with what the program has written down.
   void expect_stacks_of(const std::vector<std::string> &program) {
@@ -106,9 +109,9 @@ protected:
   }
 };
 
-/// It needs no compiler. The program blocks often: on an emulated machine, rules come late.
+/// It needs no compiler.
 TEST_F(OwnStacks, AreThoseOfAProgramThatIsThere) {
-  expect_stacks_of({installed("own_stacks"), "500"});
+  expect_stacks_of({installed("own_stacks"), kRounds});
 }
 
 TEST_F(OwnStacks, AreThoseThatTheProgramHasWrittenDown) {
