@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -60,7 +61,9 @@ std::string longest_block(const std::vector<DumpEvent> &events, const std::strin
 bool can_execute(std::string program) {
   char *arguments[] = {program.data(), nullptr};
   pid_t pid = 0;
-  if (posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments, environ) == ENOEXEC)
+  const int error = posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments, environ);
+  EXPECT_TRUE(error == 0 || error == ENOEXEC) << program << ": " << strerror(error);
+  if (error)
     return false;
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);

@@ -49,8 +49,9 @@ if [ -n "$tools" ]; then # ldd would have to run them
     cp -L "$folder"/*.so.* "$root/lib"
   done
 else
-  for library in $(libraries); do
-    mkdir -p "$root${library%/*}" && cp -L "$library" "$root$library"
+  # ldd would have to run the 32-bit program, which some hosts refuse.
+  for library in $(libraries) /lib/ld-linux.so.2 /lib32/lib{c,gcc_s,m,stdc++}.so.?; do
+    [ ! -e "$library" ] || { mkdir -p "$root${library%/*}" && cp -L "$library" "$root$library"; }
   done
 fi
 cp /etc/passwd /etc/group "$root/etc"
