@@ -122,8 +122,9 @@ INSTANTIATE_TEST_SUITE_P(Each, PlantedCause, ::testing::ValuesIn(kPlanted), [](c
 TEST_F(DiffOfCaptures, ASectionAndAGroupOfThreadsAreComparedAlone) {
   const std::string a = capture("a", {installed("pipeline"), "20", "1000"}),
                     b = capture("b", {installed("pipeline"), "20", "6000"});
+  // Not stage-0, which never sleeps: if it ran longest, the critical path would be its own.
   for (const std::vector<std::string> &options :
-       {std::vector<std::string>{"--section", "1"}, {"--comm", "stage-*"}}) {
+       {std::vector<std::string>{"--section", "1"}, {"--comm", "stage-[12]"}}) {
     std::vector<std::string> arguments = {a, b, "--json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Outcome outcome = diff(arguments);
