@@ -5,7 +5,13 @@ import re
 
 from clang import cindex
 
-HEADER = b'#include "scripts/mutate/switch.h"\n'
+# In programs of the kernel, which include some headers too, all mutants are off.
+HEADER = b"""#ifdef __bpf__
+#define mutant(number) 0
+#else
+#include "scripts/mutate/switch.h"
+#endif
+"""
 CPP_TREES, CPP_ENDINGS = ('emulator/', 'user/', 'include/'), ('.cpp', '.c', '.h')
 ERROR = 3  # of clang's diagnostics
 QUICK = 0x104  # CXTranslationUnit_PrecompiledPreamble, …_CreatePreambleOnFirstParse
