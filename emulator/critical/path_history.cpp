@@ -60,10 +60,8 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
     return hold(event, system);
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
-    if (hides_states(event) && event.cpu < left_.size() && left_[event.cpu].is) {
-      end_left(event.cpu, event.time);
-      leave(event.cpu, event.time); // who gets it now is not known
-    }
+    if (hides_states(event))
+      end_left(event.cpu, event.time); // who gets it now is not known
     return;
   case FTrace_EXT_region:
     if (event.thread != kNone && FTRACE_REGION_STARTS(event.par2))

@@ -122,7 +122,7 @@ Dwarf_CFI *CallFrames::Opened::debug_frames() {
 
 /// Returns whether a section's name ends in `ending`.
 bool CallFrames::Opened::has_section(std::string_view ending) const {
-  size_t names = 0;
+  size_t names;
   if (elf_getshdrstrndx(elf, &names) != 0)
     return false;
   for (Elf_Scn *section = nullptr; (section = elf_nextscn(elf, section));) {

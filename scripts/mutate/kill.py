@@ -78,7 +78,8 @@ def run(place, command, seconds):
     """Returns the exit status, or None after a time-out, and what was printed."""
     cpu = PATIENCE + 2 * int(seconds)
     with open(place.log, 'wb') as out:
-        child = subprocess.Popen(command, cwd=place.folder, env=os.environ | place.environment,
+        environment = os.environ | {'OVNITRACE_PATIENCE': '30'} | place.environment
+        child = subprocess.Popen(command, cwd=place.folder, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True, preexec_fn=lambda: limits(cpu))
         try:

@@ -103,6 +103,13 @@ TEST_F(LabelsOfHosts, ACutLeavesOutRowsButNotTheNameOfTheirProcess) {
   EXPECT_EQ(layout.rows[1].thread, 1u);
 }
 
+TEST_F(LabelsOfHosts, AMarkHasTheTextsOfAllHosts) {
+  catalog_.hosts[0].marks = {{7, "start"}, {9, "load"}};
+  catalog_.hosts[2].marks = {{5, "start"}, {6, "stop"}, {7, "more"}};
+  EXPECT_EQ(names("ctl mark"),
+            (Names{{0, "No mark"}, {1, "start"}, {2, "load | stop"}, {3, "more"}}));
+}
+
 TEST_F(LabelsOfHosts, CpusHaveARowEach) {
   const System system(catalog_, {});
   const Layout layout = cpu_layout(system, {});

@@ -2,6 +2,7 @@
 // `ovnitrace plot`, `report`, `compress` and `config` as commands: where they write, what they
 // print, and what they refuse.
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/packed_page.h"
 #include "tests/unit/support/trace_command.h"
 
 #include <cstdlib>
@@ -49,6 +50,23 @@ TEST_F(OutputCommands, PlotRefusesWhatItCannotDraw) {
             "2 ovnitrace: --section needs --critical-path\n");
   damage();
   EXPECT_EQ(run({"plot", trace, "-o", "-"}).substr(0, 6), "1 <svg");
+}
+
+TEST_F(OutputCommands, TheAdviceOnAPageIsAboutThePage) {
+  const std::string waits = dir / "waits";
+  std::filesystem::create_directory(waits);
+  TraceBuilder builder(waits);
+  builder.json(R"({"version": 1, "machine": "x86_64", "command": ["app"], "program_pid": 10})");
+  auto &cpu = builder.cpu(0).at(0).start().id(1, 10, 10, "app").id(2, 11, 10, "worker").dispatch(1);
+  cpu.at(10'000'000).sleep(1, 11).dispatch(2).at(90'000'000).activate(1, 11);
+  cpu.epilogue(2, 10).dispatch(1).at(100'000'000).stop();
+  builder.write();
+  ASSERT_EQ(run({"report", waits, "-q", "--from", "1ms"}), "0 ");
+  const PackedPage page(text_of(waits + "/report.html"));
+  EXPECT_EQ(page.summary["answer"]["advice"].get<std::string>().find(
+                "Try `ovnitrace why " + waits + " --from 1ms --critical-path`: "),
+            0u)
+      << page.summary["answer"];
 }
 
 TEST_F(OutputCommands, ReportIsInTheTraceOrWhereItIsWanted) {

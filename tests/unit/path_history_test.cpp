@@ -153,6 +153,14 @@ TEST_F(PathOfHolder, IsKnownDespiteALossOfOtherEvents) {
   EXPECT_EQ(waits(), Texts{"11 waiting 250-800 peer=77"});
 }
 
+TEST_F(PathOfHolder, IsNotKnownAfterALossOfSwitches) {
+  wait(250, [](ChunkBuilder &cpu) {
+    cpu.record(FTrace_EVT_blackout_start, 0).at(450).record(FTrace_EVT_blackout_end, 0, 1);
+    cpu.at(600).activate(1, 33);
+  });
+  EXPECT_EQ(waits(), (Texts{"11 waiting 250-400 peer=77", "11 waiting 600-800"}));
+}
+
 TEST_F(PathOfHolder, ChangesDuringAWait) {
   wait(250);
   trace.cpu(1).at(400).record(FTrace_EXT_holder, 0, 88).at(500).record(FTrace_EXT_holder, 0, 0);

@@ -215,6 +215,7 @@ TEST_F(PerfettoTracks, BlockedSlicesHaveTheirCallstacks) {
             (std::map<uint64_t, Texts>{
                 {1100, whole}, {1500, {"[frames missing]", "f /a.c:7"}}, {1700, whole}}))
       << "the second block has no stack";
+  EXPECT_EQ(all.blocked, (Texts{"1200 tid 11 f < main", "1600 tid 11 read: f < [frames missing]"}));
 }
 
 TEST_F(PerfettoTracks, AThreadThatWasNeverSeenHasNoSliceOfALostState) {

@@ -271,6 +271,29 @@ private:
   std::atomic<bool> saved_ = false;
 };
 
+TEST_F(RecordingTargets, ADryRunPrintsTheThreadsAndRecordsNothing) {
+  const WaitingProgram cat("/bin/cat");
+  const std::string pid = std::to_string(cat.pid());
+  Session session([&] { return Session::command({"record", "--dry-run", "-p", pid}, {}); });
+  EXPECT_EQ(session.wait(), 0);
+  EXPECT_EQ(session.printed(), fmt::format("     PID      TID NAME\n{:>8} {:>8} cat\n"
+                                           "1 thread would be recorded now\n",
+                                           pid, pid));
+}
+
+TEST_F(RecordingTargets, TopHasLinesForWhatIsWanted) {
+  const WaitingProgram cat("/bin/cat");
+  const std::string pid = std::to_string(cat.pid());
+  for (const std::string what : {"thread", "process", "name"}) {
+    Session session([&] {
+      return Session::command({"top", "--batch", "1", "-i", "100ms", "--by", what, "-p", pid}, {});
+    });
+    EXPECT_EQ(session.wait(), 0);
+    EXPECT_TRUE(contains(session.printed(), "  every 100.0 ms  by " + what + "  sorted by run\n"))
+        << session.printed();
+  }
+}
+
 TEST_F(RecordingTargets, ALiveViewGetsPartsOfACapture) {
   const WaitingProgram cat("/bin/cat");
   Session session([&] {

@@ -222,8 +222,10 @@ TEST_F(SummaryJson, HasTheCommandLineOfEachProcessThatIsShownOnce) {
   catalog.hosts[1].command_lines = {{.pid = 11, .text = "./app"}};
   EXPECT_EQ(text("command_lines"), R"([{"pid":11,"node":0,"command_line":"./app"},)"
                                    R"({"pid":11,"node":1,"command_line":"./app"}])");
-  summary.shown = {1, 1, 0};
-  EXPECT_EQ(text("command_lines"), R"([{"pid":11,"node":0,"command_line":"./app"}])");
+  for (const std::vector<uint8_t> &shown : {std::vector<uint8_t>{1, 1, 0}, {1, 0, 0}, {0, 1, 0}}) {
+    summary.shown = shown;
+    EXPECT_EQ(text("command_lines"), R"([{"pid":11,"node":0,"command_line":"./app"}])");
+  }
 }
 
 TEST_F(SummaryJson, APairHasThePeerAndWhatIsKnownOfIt) {

@@ -60,6 +60,17 @@ TEST_F(UnwindSteps, ReadTheEndOfTheFrameFromMemory) {
   EXPECT_EQ(bp(), 0x7400u);
 }
 
+// The caller's rule may be another than the one that found the end of the frame.
+TEST_F(UnwindSteps, NeedTheFramePointerWhereTheCallersIsStored) {
+  memory = {{0x7018, 0x402000}, {0x7100, 0x7200}, {0x7200, 0x7300}};
+  const uint64_t rule = UNWIND_RULE(UNWIND_SP, 32, UNWIND_BP_AT_BP, 0);
+  state.has_bp = UNWIND_BP_STORED;
+  EXPECT_EQ(step(rule), 0u);
+  EXPECT_EQ(bp(), 0x7300u);
+  state.has_bp = UNWIND_BP_GONE;
+  EXPECT_EQ(step(rule), uint64_t(STACK_CUT));
+}
+
 TEST_F(UnwindSteps, GoFromASignalToTheInstructionThatItInterrupted) {
   memory = {{0x7000 + 168, 0x403000}, {0x7000 + 120, 0x7500}, {0x7000 + 160, 0x6000}};
   state.exact = 0;

@@ -43,7 +43,7 @@ public:
   void signal(int number) const;
   std::string out() const; ///< printed so far
   std::string err() const;
-  /// Waits for the end. After two minutes it kills the command and fails the test.
+  /// Waits for the end. After four minutes it kills the command and fails the test.
   Outcome wait();
 
 private:
