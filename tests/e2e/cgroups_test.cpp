@@ -6,7 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -146,6 +154,41 @@ TEST_F(Cgroups, TheSnapshotAndAMoveOfAllThreadsOfAProcessAreRecorded) {
   for (const json &thread : threads({"--pid", std::to_string(program.pid()), "--to", "1ns"}))
     before.insert(thread["cgroup"].get<std::string>());
   EXPECT_EQ(before, std::set<std::string>{below + "/a.service"});
+}
+
+// The creator is in none of the cgroups that are recorded.
+TEST_F(Cgroups, AProcessThatIsMadeInACgroupNamesItsCreator) {
+  std::string place;
+  for (const std::string &each : recorded_places())
+    if (exists(each + "/cgroup.controllers"))
+      place = each;
+  if (place.empty())
+    GTEST_SKIP() << "no hierarchy of version 2 is mounted";
+  TestCgroup slice(place, unique("ovnitrace-test-"));
+  const Process first({.argv = {"sleep", "1000"}});
+  TestCgroup::move(first.pid(), slice.path());
+  Process tracer(record_command(trace(), {}, {"--cgroup", slice.path().substr(place.size())}));
+  ASSERT_TRUE(eventually([&] { return exists(trace() + "/trace.json"); }, "the capture begins"));
+  const int cgroup = open(slice.path().c_str(), O_DIRECTORY | O_CLOEXEC);
+  clone_args made = {};
+  made.flags = CLONE_INTO_CGROUP;
+  made.exit_signal = SIGCHLD;
+  made.cgroup = uint64_t(cgroup);
+  const auto child = pid_t(syscall(SYS_clone3, &made, sizeof(made)));
+  if (child == 0)
+    _exit(pause());
+  close(cgroup);
+  ASSERT_GT(child, 0) << strerror(errno);
+  ASSERT_TRUE(blocked(child, 1));
+  tracer.signal(SIGINT);
+  EXPECT_EQ(tracer.wait().status(), 0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  std::string creator;
+  for (const DumpEvent &event : dump(trace()))
+    if (event.tid == uint32_t(child) && event.detail("new") == "1")
+      creator = event.detail("waker");
+  EXPECT_EQ(creator, "e2e_tests(" + std::to_string(gettid()) + ")");
 }
 
 } // namespace ovnitrace::test
