@@ -159,7 +159,7 @@ protected:
     made->addresses[0] = 1100;
     made->state.sp = 5000;
     made->memory[5000 - 4096] = 42;
-    collector.keep(*made);
+    collector.keep(made.get(), sizeof(*made));
   }
   uint32_t number_at(uint64_t time, uint32_t user) {
     return collector.number({time, SCHED_STACK_WORD(SCHED_STACK_OF_PREV, 0, user, 7)});

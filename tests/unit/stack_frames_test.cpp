@@ -93,7 +93,7 @@ TEST_F(Frames, ACopyIsWalkedWithAllThatTheKernelSideFound) {
   copy->addresses[0] = 1100;
   copy->addresses[1] = 1200;
   copy->state.sp = 5000;
-  collector.keep(*copy);
+  collector.keep(copy.get(), sizeof(*copy));
   mappings.map(7, 50, 1000, 2000, 0, {"/b", 2});
   const uint32_t one = number(0, STACK_COPY_FIRST, 120);
   ASSERT_EQ(given.size(), 1u);
@@ -110,16 +110,38 @@ TEST_F(Frames, ACopyIsWalkedWithAllThatTheKernelSideFound) {
   EXPECT_EQ(given[0].epoch, 1u) << "code was replaced once before";
 }
 
+TEST_F(Frames, ACopyThatIsShorterThanItSaysIsDropped) {
+  auto copy = std::make_unique<stack_copy>();
+  copy->pid = 7;
+  copy->id = STACK_COPY_FIRST;
+  const size_t head = offsetof(stack_copy, memory);
+  collector.keep(copy.get(), head - 1);
+  EXPECT_EQ(number(0, STACK_COPY_FIRST), 0u);
+  copy->pages = 2;
+  collector.keep(copy.get(), head + 2 * STACK_COPY_PAGE - 1);
+  EXPECT_EQ(number(0, STACK_COPY_FIRST), 0u);
+  copy->state.sp = 4096 + 24;
+  copy->memory[24] = 42;
+  collector.keep(copy.get(), head + 2 * STACK_COPY_PAGE);
+  EXPECT_NE(number(0, STACK_COPY_FIRST), 0u);
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].memory.size(), 2 * STACK_COPY_PAGE - 24u);
+  EXPECT_EQ(given[0].memory[0], 42);
+  copy->pages = 0;
+  collector.keep(copy.get(), head);
+  EXPECT_NE(number(0, STACK_COPY_FIRST), 0u);
+}
+
 TEST_F(Frames, ACopyHasNoMoreThanTheKernelSideCanKeep) {
   auto copy = std::make_unique<stack_copy>();
   copy->pid = 7;
   copy->id = STACK_COPY_FIRST;
   copy->count = CAPTURE_STACK_DEPTH + 1;
-  copy->pages = STACK_COPY_PAGES + 1;
+  copy->pages = STACK_COPY_PAGES;
   copy->addresses[CAPTURE_STACK_DEPTH - 1] = 1234;
   copy->state.sp = 5 * STACK_COPY_PAGE + 24;
   copy->memory[24] = 42;
-  collector.keep(*copy);
+  collector.keep(copy.get(), sizeof(*copy));
   EXPECT_NE(number(0, STACK_COPY_FIRST), 0u);
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].head.count, 126u);
@@ -179,7 +201,7 @@ TEST_F(Frames, ACompletedCopyHasTheKernelsPartFirst) {
   auto copy = std::make_unique<stack_copy>();
   copy->pid = 7;
   copy->id = STACK_COPY_FIRST;
-  collector.keep(*copy);
+  collector.keep(copy.get(), sizeof(*copy));
   stack(3, {90, 80});
   const uint32_t one = number(3, STACK_COPY_FIRST);
   collector.complete(one + 1, {1100}); // nobody waits for it

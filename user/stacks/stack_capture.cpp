@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstddef>
-
 namespace ovnitrace {
 
 namespace {
@@ -80,12 +78,8 @@ void StackCapture::learn() {
   collector_.replace([this](uint64_t image, uint32_t epoch, uint64_t start, uint64_t end) {
     unwinder_->forget(image, epoch, start, end);
   });
-  copies_->drain(until, [this](const void *message, size_t bytes) {
-    constexpr size_t kHead = offsetof(stack_copy, memory);
-    const auto *copy = static_cast<const stack_copy *>(message);
-    if (bytes >= kHead && bytes - kHead >= size_t(copy->pages) * STACK_COPY_PAGE)
-      collector_.keep(*copy);
-  });
+  copies_->drain(until,
+                 [this](const void *message, size_t bytes) { collector_.keep(message, bytes); });
 }
 
 NamedStacks StackCapture::named() {

@@ -6,6 +6,7 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace ovnitrace {
@@ -56,10 +57,13 @@ void StackCollector::learn(MappingEvents &events) {
   events.read(mappings_);
 }
 
-void StackCollector::keep(const stack_copy &copy) {
+void StackCollector::keep(const void *message, size_t bytes) {
+  const auto &copy = *static_cast<const stack_copy *>(message);
+  constexpr size_t kHead = offsetof(stack_copy, memory), kPage = STACK_COPY_PAGE;
+  if (bytes < kHead || (bytes - kHead) / kPage < copy.pages)
+    return;
   UnfinishedStack stack;
-  const uint32_t page = STACK_COPY_PAGE, pages = std::min(copy.pages, STACK_COPY_PAGES + 0u);
-  const uint32_t before = uint32_t(copy.state.sp) & (page - 1);
+  const size_t before = copy.state.sp % kPage;
   stack.head.image = copy.image;
   stack.head.pid = copy.pid;
   stack.head.absent = copy.absent;
@@ -67,8 +71,8 @@ void StackCollector::keep(const stack_copy &copy) {
   stack.head.state = copy.state;
   std::copy_n(copy.addresses, stack.head.count, stack.head.addresses);
   stack.start = copy.state.sp;
-  if (pages)
-    stack.memory.assign(copy.memory + before, copy.memory + size_t(pages) * page);
+  if (copy.pages)
+    stack.memory.assign(copy.memory + before, copy.memory + copy.pages * kPage);
   const std::lock_guard lock(lock_);
   copies_[copy.id] = std::move(stack);
   if (copies_.size() > kMostCopies) { // their transitions were lost, or are not wanted: a pause

@@ -80,8 +80,9 @@ public:
   /// Learns new mappings. Call it on the thread of number(), before the stacks that were taken
   /// meanwhile.
   void learn(MappingEvents &events);
-  /// Keeps a stack that the kernel side could not walk, until number() is asked for it.
-  void keep(const stack_copy &copy);
+  /// Keeps a stack that the kernel side could not walk, until number() is asked for it. `message`
+  /// is a stack_copy of `bytes`; one that is shorter than it says is dropped.
+  void keep(const void *message, size_t bytes);
   /// Sets the program's part of a stack: addresses with STACK_* marks.
   void complete(uint32_t number, const std::vector<__u64> &addresses);
   using Replaced =
