@@ -26,10 +26,25 @@ static __always_inline void note_throttled(struct task_struct *p)
 		__sync_fetch_and_add(&all->left, 1);
 }
 
-/* Remembers a thread that a snapshot finds throttled. `word`: of the snapshot. */
+static __noinline bool is_noted(__u64 task)
+{
+	__u32 zero = 0;
+	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
+
+	if (!all)
+		return true;
+	for (__u32 n = 0; n < CAPTURE_THROTTLED; n++)
+		if (all->of[n].task == task)
+			return true;
+	return false;
+}
+
+/* Remembers a thread that a snapshot finds throttled, unless its last switch was recorded. `word`:
+ * of the snapshot. */
 static __always_inline void note_found(struct task_struct *p, __u32 word)
 {
-	if ((word & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED)
+	if ((word & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED &&
+	    !is_noted((__u64)p))
 		note_throttled(p);
 }
 

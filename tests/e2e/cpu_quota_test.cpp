@@ -29,6 +29,7 @@ struct Throttled {
 Throttled throttled_in(const std::vector<DumpEvent> &events) {
   Throttled found;
   std::map<uint32_t, uint64_t> since;
+  std::set<uint32_t> known; // the state of a thread. Before, it may have been throttled
   const auto complain = [&](const DumpEvent &event, const char *what) {
     found.wrong += what + std::to_string(event.tid) + " at " + std::to_string(event.time) + "\n";
   };
@@ -37,16 +38,29 @@ Throttled throttled_in(const std::vector<DumpEvent> &events) {
     if (reason == "throttled" || reason == "exhausted" || reason == "next_period") {
       since.try_emplace(event.tid, event.time);
     } else if (event.event == "EXT_refill") {
-      if (!since.contains(event.tid))
+      if (const auto start = since.find(event.tid); start != since.end())
+        found.ns[event.tid] += event.time - start->second;
+      else if (known.contains(event.tid))
         complain(event, "refill of a thread that was not throttled: ");
-      found.ns[event.tid] += event.time - since[event.tid];
       found.refills[event.tid]++;
       since.erase(event.tid);
     } else if (event.takes_cpu() && since.erase(event.tid)) {
       complain(event, "no refill before a dispatch of ");
     }
+    if (event.event == "EXT_snapshot" || event.takes_cpu() || !reason.empty())
+      known.insert(event.tid);
   }
   return found;
+}
+
+/// Returns the first events of a thread, a line each.
+std::string story_of(const std::vector<DumpEvent> &events, pid_t tid) {
+  std::string lines;
+  size_t count = 0;
+  for (const DumpEvent &event : events)
+    if (event.tid == uint32_t(tid) && count++ < 12)
+      lines += std::to_string(event.time) + " " + event.event + " " + event.details + "\n";
+  return lines;
 }
 
 } // namespace
@@ -141,7 +155,8 @@ TEST_F(Budgets, AThreadThatWaitsForItsPeriodAtTheStartIsFoundSo) {
       GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
     ASSERT_TRUE(record_throttled(program.pid(), what == "meet" ? "next_period" : "exhausted"));
     if (sees_refills()) {
-      EXPECT_EQ(throttled_in(dump(trace())).wrong, "");
+      const std::vector<DumpEvent> events = dump(trace());
+      EXPECT_EQ(throttled_in(events).wrong, "") << story_of(events, program.pid());
     }
   }
 }
