@@ -12,8 +12,8 @@ from mutate.build import BROWSER, E2E, UNIT, makes_page
 
 SLOW_MS = 100
 # A step may use PATIENCE seconds of a CPU, and twice the time that it takes without a mutant. A step
-# that only waits ends after 2 minutes and WAIT times that time.
-PATIENCE, WAIT = 20, 5
+# that only waits ends after a minute and WAIT times that time. A test that runs alone has ALONE seconds.
+PATIENCE, WAIT, ALONE = 20, 5, 10
 MEMORY = 8 << 30
 LIBC = ctypes.CDLL(None)
 # Captures that show what a folder does, first and last. They need root.
@@ -83,7 +83,7 @@ def run(place, command, seconds):
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True, preexec_fn=lambda: limits(cpu))
         try:
-            status = child.wait(120 + WAIT * seconds)
+            status = child.wait(60 + WAIT * seconds)
         except subprocess.TimeoutExpired:
             status = None
         try:
@@ -211,9 +211,10 @@ def find(place, steps, clean):
             if status == 0:
                 break
             test = test_that_failed(log)
-            again = with_filter(command, lambda c: test) if test and '.' in test else command
-            second, _ = run(place, again, step.seconds)
-            if second != 0 and (again == command or run(clean, again, step.seconds)[0] == 0):
+            alone = test and '.' in test
+            again, seconds = (with_filter(command, lambda c: test), ALONE) if alone else (command, step.seconds)
+            second, _ = run(place, again, seconds)
+            if second != 0 and (again == command or run(clean, again, seconds)[0] == 0):
                 return Result('timeout' if second is None else 'killed',
                               test or ' '.join(command[:2]), len(flaky))
             if not test or test in flaky or again == command:
