@@ -123,6 +123,8 @@ TEST_F(DiffReport, ASentenceNamesFourPartsAndSumsUpTheRest) {
             "writer, +17 ns in c woken by writer, +31 ns others.");
   EXPECT_EQ(said({running(0, 100), block("a", 0, 5), block("b", 0, 4)}),
             "B is 109 ns slower: +100 ns running, +5 ns in a woken by writer, +4 ns others.");
+  EXPECT_EQ(said({running(0, 101), block("a", 0, 5)}),
+            "B is 106 ns slower: +101 ns running, +5 ns others.");
 }
 
 TEST_F(DiffReport, CausesBeyondTheTopAreSummedUp) {
