@@ -25,13 +25,15 @@ struct Throttled {
   std::string wrong; ///< events that contradict each other
 };
 
-/// Takes a snapshot that says so for the start of a time, too.
+/// Takes a snapshot that says so for the start of a time, too. The CPU whose timer refills a thread
+/// may be interrupted, and log it when the thread already runs on another CPU.
 Throttled throttled_in(const std::vector<DumpEvent> &events) {
   Throttled found;
   std::map<uint32_t, uint64_t> since;
-  std::set<uint32_t> known; // the state of a thread. Before, it may have been throttled
-  const auto complain = [&](const DumpEvent &event, const char *what) {
-    found.wrong += what + std::to_string(event.tid) + " at " + std::to_string(event.time) + "\n";
+  std::set<uint32_t> known;           // the state of a thread. Before, it may have been throttled
+  std::map<uint32_t, uint64_t> early; // a dispatch before the refill
+  const auto complain = [&](const char *what, uint32_t tid, uint64_t time) {
+    found.wrong += what + std::to_string(tid) + " at " + std::to_string(time) + "\n";
   };
   for (const DumpEvent &event : events) {
     const std::string reason = event.detail("reason");
@@ -40,16 +42,18 @@ Throttled throttled_in(const std::vector<DumpEvent> &events) {
     } else if (event.event == "EXT_refill") {
       if (const auto start = since.find(event.tid); start != since.end())
         found.ns[event.tid] += event.time - start->second;
-      else if (known.contains(event.tid))
-        complain(event, "refill of a thread that was not throttled: ");
+      else if (known.contains(event.tid) && !early.erase(event.tid))
+        complain("refill of a thread that was not throttled: ", event.tid, event.time);
       found.refills[event.tid]++;
       since.erase(event.tid);
     } else if (event.takes_cpu() && since.erase(event.tid)) {
-      complain(event, "no refill before a dispatch of ");
+      early[event.tid] = event.time;
     }
     if (event.event == "EXT_snapshot" || event.takes_cpu() || !reason.empty())
       known.insert(event.tid);
   }
+  for (const auto &[tid, time] : early)
+    complain("no refill around a dispatch of ", tid, time);
   return found;
 }
 
