@@ -189,6 +189,10 @@ TEST_F(Cgroups, AProcessThatIsMadeInACgroupNamesItsCreator) {
     if (event.tid == uint32_t(child) && event.detail("new") == "1")
       creator = event.detail("waker");
   EXPECT_EQ(creator, "e2e_tests(" + std::to_string(gettid()) + ")");
+  const json peers = json::parse(read_text(trace() + "/trace.json"))["peers"];
+  EXPECT_FALSE(peers.empty());
+  for (const json &peer : peers)
+    EXPECT_TRUE(peer.contains("cgroup")) << peer;
 }
 
 } // namespace ovnitrace::test
