@@ -116,6 +116,16 @@ test('each critical path can be chosen by its thread', async () => {
   assert.deepEqual([byId.path.hidden, byId['critical-label'].hidden, byId.critical.checked], [false, false, true]);
 });
 
+test('the box of idle threads hides them at once', async () => {
+  const thread = {tid: 1, node: 0, time_ns: {running: 0}, wakeup_latency_ns: {count: 0}};
+  const {byId} = await start({summary: {threads: [thread]}});
+  byId.tabs.children[1].onclick();
+  for (const checked of [true, false]) {
+    byId.idle.onchange({target: {checked}});
+    assert.equal(byId.pages.text.includes('a (1)'), !checked);
+  }
+});
+
 test('of a damaged page, an error is all that is shown', async () => {
   const error = console.error;
   console.error = () => {};
