@@ -52,6 +52,14 @@ TEST_F(OutputCommands, PlotRefusesWhatItCannotDraw) {
   EXPECT_EQ(run({"plot", trace, "-o", "-"}).substr(0, 6), "1 <svg");
 }
 
+TEST_F(OutputCommands, ConvertReplacesAnOutputOnlyIfItMay) {
+  EXPECT_EQ(run({"convert", trace, "-q", "-o", dir / "out"}), "0 ");
+  EXPECT_EQ(run({"convert", trace, "-q", "-o", dir / "out"}),
+            "1 ovnitrace: DIR/out exists already; choose another with -o, or replace an earlier "
+            "output in it with -f\n");
+  EXPECT_EQ(run({"convert", trace, "-q", "-f", "-o", dir / "out"}), "0 ");
+}
+
 TEST_F(OutputCommands, TheAdviceOnAPageIsAboutThePage) {
   const std::string waits = dir / "waits";
   std::filesystem::create_directory(waits);
