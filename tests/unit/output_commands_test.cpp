@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// `ovnitrace plot`, `report`, `compress` and `config` as commands: where they write, what they
-// print, and what they refuse.
+// `ovnitrace plot`, `convert`, `report`, `compress` and `config` as commands: where they write,
+// what they print, and what they refuse.
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/packed_page.h"
 #include "tests/unit/support/trace_command.h"

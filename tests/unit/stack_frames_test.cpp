@@ -137,11 +137,11 @@ TEST_F(Frames, ACopyHasNoMoreThanTheKernelSideCanKeep) {
   copy->pid = 7;
   copy->id = STACK_COPY_FIRST;
   copy->count = CAPTURE_STACK_DEPTH + 1;
-  copy->pages = STACK_COPY_PAGES;
+  copy->pages = STACK_COPY_PAGES + 1;
   copy->addresses[CAPTURE_STACK_DEPTH - 1] = 1234;
   copy->state.sp = 5 * STACK_COPY_PAGE + 24;
   copy->memory[24] = 42;
-  collector.keep(copy.get(), sizeof(*copy));
+  collector.keep(copy.get(), sizeof(*copy) + STACK_COPY_PAGE);
   EXPECT_NE(number(0, STACK_COPY_FIRST), 0u);
   ASSERT_EQ(given.size(), 1u);
   EXPECT_EQ(given[0].head.count, 126u);

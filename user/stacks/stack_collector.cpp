@@ -63,7 +63,7 @@ void StackCollector::keep(const void *message, size_t bytes) {
   if (bytes < kHead || (bytes - kHead) / kPage < copy.pages)
     return;
   UnfinishedStack stack;
-  const size_t before = copy.state.sp % kPage;
+  const size_t before = copy.state.sp % kPage, pages = std::min(copy.pages, STACK_COPY_PAGES + 0u);
   stack.head.image = copy.image;
   stack.head.pid = copy.pid;
   stack.head.absent = copy.absent;
@@ -71,8 +71,8 @@ void StackCollector::keep(const void *message, size_t bytes) {
   stack.head.state = copy.state;
   std::copy_n(copy.addresses, stack.head.count, stack.head.addresses);
   stack.start = copy.state.sp;
-  if (copy.pages)
-    stack.memory.assign(copy.memory + before, copy.memory + copy.pages * kPage);
+  if (pages)
+    stack.memory.assign(copy.memory + before, copy.memory + pages * kPage);
   const std::lock_guard lock(lock_);
   copies_[copy.id] = std::move(stack);
   if (copies_.size() > kMostCopies) { // their transitions were lost, or are not wanted: a pause
