@@ -78,7 +78,7 @@ def run(place, command, seconds):
     """Returns the exit status, or None after a time-out, and what was printed."""
     cpu = PATIENCE + 2 * int(seconds)
     with open(place.log, 'wb') as out:
-        environment = os.environ | {'OVNITRACE_PATIENCE': '30'} | place.environment
+        environment = os.environ | {'TEST_PATIENCE': '30'} | place.environment
         child = subprocess.Popen(command, cwd=place.folder, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True, preexec_fn=lambda: limits(cpu))

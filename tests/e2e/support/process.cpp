@@ -24,10 +24,10 @@ namespace ovnitrace::test {
 
 namespace {
 
-/// Returns how long something may take: four minutes, or the seconds in OVNITRACE_PATIENCE. In
+/// Returns how long something may take: four minutes, or the seconds in TEST_PATIENCE. In
 /// QEMU, two captures that start together keep the kernel's verifier busy for over a minute.
 std::chrono::milliseconds patience() {
-  const char *seconds = std::getenv("OVNITRACE_PATIENCE");
+  const char *seconds = std::getenv("TEST_PATIENCE");
   return std::chrono::seconds(seconds ? std::atoi(seconds) : 240);
 }
 
