@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // System calls that ovnitrace denies to itself: user/launch/call_filter.
 #include "emulator/base/error.h"
+#include "emulator/base/messages.h"
 #include "tests/unit/support/child_status.h"
 #include "user/launch/call_filter.h"
 
 #include <gtest/gtest.h>
 #include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -16,7 +19,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -156,6 +161,30 @@ TEST_F(DeniedCalls, LetsControlAttachProbes) {
               : 1);
   };
   EXPECT_EXIT(look(), testing::ExitedWithCode(0), "^$");
+}
+
+/// Denies seccomp(2), so that no filter can follow.
+void deny_filters() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {std::size(code), code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+TEST_F(DeniedCalls, GoesOnWhereThereMayBeNoFilterAndSaysSoIfAsked) {
+  const auto look = [](bool debug) {
+    deny_filters();
+    set_debug_log(debug);
+    deny_unneeded_calls(false);
+    _exit(error_of_call(SYS_execve) == EFAULT ? 0 : 1);
+  };
+  EXPECT_EXIT(look(false), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(look(true), testing::ExitedWithCode(0), "debug: no system call is denied: seccomp: ");
 }
 
 /// The error of a command of bpf(2) without its arguments.

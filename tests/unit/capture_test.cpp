@@ -6,6 +6,7 @@
 #include "emulator/base/messages.h"
 #include "tests/unit/support/child_status.h"
 #include "tests/unit/support/error_from.h"
+#include "tests/unit/support/few_files.h"
 #include "tests/unit/support/ordered_child.h"
 #include "user/bpf/cause_capture.h"
 #include "user/bpf/family_capture.h"
@@ -15,11 +16,8 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <filesystem>
 #include <functional>
-#include <iterator>
 #include <string>
-#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -27,6 +25,8 @@
 namespace ovnitrace {
 namespace {
 
+using test::limit_files;
+using test::open_files;
 using test::OrderedChild;
 
 class LoadedCapture : public testing::Test {
@@ -65,14 +65,6 @@ TEST_F(LoadedCapture, ARingHasAPossibleSize) {
   EXPECT_TRUE(test::failure_from([] { Capture({.ring_bytes = 1000}); })
                   .starts_with("cannot create a ring buffer of 1000 bytes for CPU 0: Invalid "
                                "argument"));
-}
-
-/// Lets this process open only so many files more.
-void limit_files(rlim_t more) {
-  const int lowest = dup(STDERR_FILENO);
-  close(lowest);
-  const rlimit few = {rlim_t(lowest) + more, rlim_t(lowest) + more};
-  setrlimit(RLIMIT_NOFILE, &few);
 }
 
 /// Returns what is printed in a child that does this.
@@ -116,11 +108,6 @@ TEST_F(LoadedCapture, GoesOnWithoutCausesIfTheMachineHasNoRoomForThem) {
               expect_none(causes);
             }),
             warning);
-}
-
-size_t open_files() {
-  namespace fs = std::filesystem;
-  return size_t(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
 // With one file less than it needs, its last program finds none.

@@ -154,6 +154,9 @@ TEST(Cfg, HistogramIsTheOnlyWindowShown) {
   EXPECT_EQ(line("Analyzer2D.Statistic:"), "Analyzer2D.Statistic: # Bursts");
   EXPECT_EQ(line("Analyzer2D.HorizVert:"), "Analyzer2D.HorizVert: Vertical");
   EXPECT_EQ(line("Analyzer2D.Zoom:"), "Analyzer2D.Zoom: Enabled");
+  histogram.name = "";
+  text = cfg_text(window, &histogram);
+  EXPECT_EQ(line("Analyzer2D.Name:"), "Analyzer2D.Name: Histogram");
 }
 
 TEST(Cfg, NamesItsWriter) {

@@ -2,8 +2,11 @@
 // The state machine of --control in the kernel against a plain model of it: random chains, random
 // hits of threads that exist in the maps only.
 #include "tests/unit/support/cases.h"
+#include "tests/unit/support/child_status.h"
 #include "tests/unit/support/control_machine.h"
 #include "tests/unit/support/control_model.h"
+#include "tests/unit/support/error_from.h"
+#include "tests/unit/support/few_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -185,6 +188,27 @@ TEST_F(ControlMachine, TheKernelTakesTheLargestPlans) {
       const Plan plan = make_plan(std::vector<std::string>(CONTROL_CHAINS, chain));
       EXPECT_NO_THROW(Programs(plan, {}, options)) << chain;
     }
+}
+
+// With one file less than they need, the last of them finds none.
+TEST_F(ControlMachine, ProgramsThatFindNoRoomAreAnError) {
+  const Plan plan = make_plan({"start:int3"});
+  EXPECT_EQ(test::status_of([&] {
+              const size_t before = test::open_files();
+              rlim_t needed = 0;
+              {
+                const Programs whole(plan, {}, {});
+                EXPECT_TRUE(whole.files_needed(7) == 1 || whole.files_needed(7) == 14);
+                needed = test::open_files() - before;
+              }
+              test::limit_files(needed - 1);
+              const std::string why = test::error_from([&] { Programs(plan, {}, {}); });
+              EXPECT_TRUE(why.starts_with(
+                  "cannot load the BPF programs of --control: Too many open files; "))
+                  << why;
+              return HasFailure() ? 1 : 0;
+            }),
+            0);
 }
 
 /// Each hit counts once, however many CPUs count at a time.

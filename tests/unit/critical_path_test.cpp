@@ -276,6 +276,25 @@ TEST_F(PathOf, ASectionWhoseEndMayBeLostIsForgotten) {
   EXPECT_EQ(sections[0].to, 450u);
 }
 
+TEST_F(PathOf, OnlySectionsInsideThePartAreListed) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
+  for (const uint64_t time : {200, 400, 600})
+    cpu.at(time)
+        .record(FTrace_EVT_user_event_13, 0, 7)
+        .at(time + 50)
+        .record(FTrace_EVT_user_event_14, 0, 7);
+  cpu.at(700).stop();
+  trace.write();
+  CollectingSink sink;
+  Cut cut;
+  cut.from = 250;
+  cut.to = 350; // of the trace, which begins at 100
+  const auto sections = longest_sections(*open_trace({{dir.path()}}, sink), cut, 7, 10);
+  ASSERT_EQ(sections.size(), 1u);
+  EXPECT_EQ(sections[0].from, 400u);
+  EXPECT_EQ(sections[0].to, 450u);
+}
+
 TEST_F(PathOf, SectionsThatAreNestedTooDeepAreLeftOutWithTheirEnds) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
   for (uint64_t n = 0; n < 600; n++)

@@ -121,6 +121,11 @@ TEST_F(FtraceFork, ACyclicChunkGoesOn) {
     ASSERT_GE(records.size(), size_t(kSlots));
     for (unsigned i = kSlots; i < 2 * kSlots; i++)
       EXPECT_EQ(std::count(records.begin(), records.end(), user(i)), 1) << i;
+    if (status(chunk).lost) {
+      const std::vector<Said> last(records.end() - 2, records.end());
+      EXPECT_EQ(last, (std::vector<Said>{{FTrace_EVT_blackout_start, 0, 0},
+                                         {FTrace_EVT_blackout_end, 0, 1}}));
+    }
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What --help prints of each command, and what a command line that is wrong is answered.
 #include "emulator/base/error.h"
+#include "emulator/cli/app.h"
 #include "emulator/cli/run.h"
 #include "tests/unit/support/all_commands.h"
 #include "tests/unit/support/project_file.h"
@@ -133,6 +134,24 @@ TEST_F(Help, HasEachOptionAndNoneOfTheParsersOwnWords) {
     for (const char *word : {"TEXT", "UINT", "INT", "REQUIRED", "Needs:", "Excludes:", "{"})
       EXPECT_EQ(options.find(word), help.npos) << one->get_name() << " has " << word;
   }
+}
+
+TEST_F(Help, AnOptionThatFollowsAGroupIsOutsideIt) {
+  const RootApp root("What it does.", "program");
+  bool flag = false;
+  {
+    const OptionGroup outer(root, "Outer");
+    {
+      const OptionGroup inner(root, "Inner");
+      root.add_flag("--inner", flag, "One");
+    }
+    root.add_flag("--outer", flag, "Two");
+  }
+  root.add_flag("--outside", flag, "Three");
+  const auto group = [&](const char *name) { return root.parser().get_option(name)->get_group(); };
+  EXPECT_EQ(group("--inner"), "Inner");
+  EXPECT_EQ(group("--outer"), "Outer");
+  EXPECT_EQ(group("--outside"), group("--help"));
 }
 
 TEST_F(Help, MarksOptionalValues) {

@@ -58,5 +58,24 @@ TEST_F(LongWaits, ManyHoldersBeforeAMoveDoNotHideTheLastCpu) {
   EXPECT_NE(wait_line(input(), why.longest_waits[0]).find("hog (22) ran there"), std::string::npos);
 }
 
+TEST_F(LongWaits, AreAlsoListedByTheTimeInWhichACpuWasIdle) {
+  trace.json(R"({"version": 1, "all_threads": true})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "worker").id(2, 22, 22, "hog");
+  cpu.record(FTrace_EXT_affinity, 1, 0b11).at(kMs).dispatch(1);
+  cpu.at(10 * kMs).epilogue(1, 22).dispatch(2).at(30 * kMs).sleep(2, 11).dispatch(1);
+  cpu.at(45 * kMs).activate(2, 0, FTRACE_WAKER_HARDIRQ);
+  cpu.at(50 * kMs).epilogue(1, 22).dispatch(2).at(60 * kMs).sleep(2, 11).dispatch(1);
+  cpu.at(70 * kMs).stop();
+  auto &other = trace.cpu(1).at(0).start().id(3, 33, 33, "other").at(kMs).dispatch(3);
+  other.at(28 * kMs).sleep(3).at(70 * kMs).stop(); // idle from here on
+  explain_all();
+  ASSERT_EQ(why.longest_waits.size(), 3u);
+  EXPECT_EQ(why.longest_waits[0].start, 10 * kMs);
+  ASSERT_EQ(why.idle_waits.size(), 2u) << "nothing says which CPUs hog may use";
+  EXPECT_EQ(why.idle_waits[0].start, 50 * kMs) << "10 ms of 10";
+  EXPECT_EQ(why.idle_waits[1].start, 10 * kMs) << "2 ms of 20";
+  EXPECT_EQ(why.idle_waits[1].idle.causes.total(), 2 * kMs);
+}
+
 } // namespace
 } // namespace ovnitrace

@@ -94,6 +94,19 @@ TEST_F(ProgramTest, ThatIsKilledAtTheGateEndedByASignal) {
   EXPECT_EQ(program.wait().exit_status(), 137);
 }
 
+TEST_F(ProgramTest, IsNotStartedAfterASignalThatEndsUs) {
+  const std::string made = dir_ / "made";
+  StopSignals signals(0);
+  {
+    Program program({"/bin/sh", "-c", "echo x >" + made}, Identity());
+    raise(SIGTERM);
+    EXPECT_THROW(program.open_gate(), Error);
+    EXPECT_FALSE(program.runs());
+  }
+  EXPECT_FALSE(std::filesystem::exists(made));
+  EXPECT_TRUE(signals.wait(0)) << "the signal is still there";
+}
+
 TEST_F(ProgramTest, SaysWhyItCannotRun) {
   unsetenv("SUDO_UID");
   EXPECT_EQ(

@@ -3,12 +3,14 @@
 #include "emulator/base/error.h"
 #include "emulator/top/top_table.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 #include "user/net/endpoint.h"
 #include "user/top/metrics_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
@@ -318,6 +320,11 @@ TEST(MetricsAddress, InUseIsAnError) {
   const std::string address = local_text(first.get());
   const auto port = uint16_t(std::stoul(address.substr(address.rfind(':') + 1)));
   EXPECT_THROW(listen_on({Endpoint::kTcp, "127.0.0.1", port}), Error);
+}
+
+TEST(MetricsServerTest, NeedsASocket) {
+  EXPECT_EQ(test::error_from([] { MetricsServer(UniqueFd(open("/dev/null", O_RDONLY))); }),
+            "cannot start the HTTP server of --metrics");
 }
 
 TEST_F(ServedMetrics, AreRefusedToTheNinthConnectionOfAHost) {
