@@ -155,6 +155,20 @@ TEST_F(Control, ALibraryThatIsOpenedLaterIsProbed) {
   EXPECT_LT(all[0].start, mark("dlopen"));
 }
 
+// By then ovnitrace has dropped all privileges but those that attach probes.
+TEST_F(Control, ALibraryThatIsOpenedLaterIsProbedUnderSudo) {
+  ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
+  Command command =
+      record_command(trace(), {installed("regions"), "dlopen=libz.so.1:zlibCompileFlags"},
+                     {"--control", "start:enter_func:zlibCompileFlags"});
+  command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
+                 {"SUDO_GID", std::to_string(nobody_gid())}};
+  const Outcome outcome = run(command);
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  read(outcome);
+  EXPECT_EQ(regions().size(), 1u) << outcome.err;
+}
+
 TEST_F(Control, AChildHasChainsOfItsOwn) {
   capture({"start:enter_func:foo,stop:exit_func:foo"}, {"foo", "fork=foo", "foo"});
   const std::vector<Region> all = regions();

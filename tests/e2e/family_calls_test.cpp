@@ -123,6 +123,17 @@ TEST_F(FamilyCalls, EachOperationOnAFutexHasItsEvents) {
   EXPECT_EQ(futex_story(events_, names), expected) << out;
 }
 
+// Programs that another family needs run at the same calls.
+TEST_F(FamilyCalls, OperationsOnAFutexAreOnlyRecordedOfChosenThreadsIfAsked) {
+  const Lines cases[] = {{"--filter", "+prio"}, {"--filter", "+mutex", "--comm", "no-such-name"}};
+  for (Lines options : cases) {
+    options.insert(options.begin(), "-f");
+    record(program_with({"futex"}), options);
+    for (const DumpEvent &event : dump(trace()))
+      EXPECT_FALSE(event.event.starts_with("mutex_")) << options.back() << ": " << event.event;
+  }
+}
+
 TEST_F(FamilyCalls, FutexesOf32BitProgramsAreRecorded) {
   const std::string out = capture("mutex", {"32", "futex"});
   if (skipped_)

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <sys/stat.h>
@@ -283,14 +284,23 @@ TEST_F(RecordingTargets, ADryRunPrintsTheThreadsAndRecordsNothing) {
 
 TEST_F(RecordingTargets, TopHasLinesForWhatIsWanted) {
   const WaitingProgram cat("/bin/cat");
-  const std::string pid = std::to_string(cat.pid());
-  for (const std::string what : {"thread", "process", "name"}) {
-    Session session([&] {
-      return Session::command({"top", "--batch", "1", "-i", "100ms", "--by", what, "-p", pid}, {});
-    });
+  const Words targets[] = {{"thread", "-a"},
+                           {"process", "-p", std::to_string(cat.pid())},
+                           {"name", "-p", std::to_string(cat.pid())}};
+  for (const Words &target : targets) {
+    Words arguments = {"top", "--batch", "1", "-i", "100ms", "--by"};
+    arguments.insert(arguments.end(), target.begin(), target.end());
+    Session session([&] { return Session::command(arguments, {}); });
     EXPECT_EQ(session.wait(), 0);
-    EXPECT_TRUE(contains(session.printed(), "  every 100.0 ms  by " + what + "  sorted by run\n"))
-        << session.printed();
+    const std::string printed = session.printed();
+    EXPECT_TRUE(contains(printed, "  every 100.0 ms  by " + target[0] + "  sorted by run\n"))
+        << printed;
+    if (target[1] == "-a") {
+      const size_t first = printed.find('\n', printed.find("\nTHREAD ") + 1) + 1;
+      const size_t last = printed.find(" more: --top 0 prints all)\n");
+      ASSERT_NE(last, printed.npos) << printed;
+      EXPECT_EQ(std::count(printed.begin() + first, printed.begin() + last, '\n'), 20) << printed;
+    }
   }
 }
 
