@@ -26,17 +26,18 @@ static __always_inline void note_throttled(struct task_struct *p)
 		__sync_fetch_and_add(&all->left, 1);
 }
 
-static __noinline bool is_noted(__u64 task)
+/* Not static, so that the verifier looks at the loop once. */
+__noinline int is_noted(__u32 tid)
 {
 	__u32 zero = 0;
 	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
 
 	if (!all)
-		return true;
+		return 1;
 	for (__u32 n = 0; n < CAPTURE_THROTTLED; n++)
-		if (all->of[n].task == task)
-			return true;
-	return false;
+		if (all->of[n].tid == tid && all->of[n].task)
+			return 1;
+	return 0;
 }
 
 /* Remembers a thread that a snapshot finds throttled, unless its last switch was recorded. `word`:
@@ -44,7 +45,7 @@ static __noinline bool is_noted(__u64 task)
 static __always_inline void note_found(struct task_struct *p, __u32 word)
 {
 	if ((word & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT == FTRACE_OFFCPU_THROTTLED &&
-	    !is_noted((__u64)p))
+	    !is_noted(p->pid))
 		note_throttled(p);
 }
 

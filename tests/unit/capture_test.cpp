@@ -4,6 +4,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
+#include "emulator/base/unique_fd.h"
 #include "tests/unit/support/child_status.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/few_files.h"
@@ -12,6 +13,7 @@
 #include "user/bpf/family_capture.h"
 #include "user/record/record.h"
 
+#include <bpf/bpf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,6 +67,36 @@ TEST_F(LoadedCapture, ARingHasAPossibleSize) {
   EXPECT_TRUE(test::failure_from([] { Capture({.ring_bytes = 1000}); })
                   .starts_with("cannot create a ring buffer of 1000 bytes for CPU 0: Invalid "
                                "argument"));
+}
+
+/// The verifier keeps a CPU for about 3 us per instruction, before a capture can start.
+TEST_F(LoadedCapture, TheVerifierIsSoonDone) {
+  CaptureParameters all;
+  all.stacks = STACKS_KERNEL | STACKS_USER;
+  all.selection.comms = {"a*b?c"};
+  all.selection.uids = {0};
+  all.selection.cpus = {0};
+  all.selection.cgroups = {cgroup_at("/no-such-cgroup", {})};
+  all.selection.no_kernel_threads = true;
+  all.selection.asked = {"all of them"};
+  uint32_t id = 0;
+  while (bpf_prog_get_next_id(id, &id) == 0) { // the last program of others
+  }
+  const Capture capture(all);
+  const CauseCapture causes(capture);
+  uint32_t instructions = 0, programs = 0;
+  while (bpf_prog_get_next_id(id, &id) == 0) {
+    const UniqueFd program(bpf_prog_get_fd_by_id(id));
+    bpf_prog_info info = {};
+    uint32_t size = sizeof info;
+    if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0)
+      continue; // it was of another process, and is gone
+    EXPECT_LE(info.verified_insns, 200'000u) << info.name;
+    instructions += info.verified_insns;
+    programs++;
+  }
+  EXPECT_GE(programs, 10u);
+  EXPECT_LE(instructions, 800'000u);
 }
 
 /// Returns what is printed in a child that does this.

@@ -32,6 +32,11 @@ TEST(KernelNeeds, TheVerdictIsTheLastLineBeforeTheVerifiersCount) {
                              "-- END PROG LOAD LOG --\n"),
             "")
       << "the verifier has accepted it";
+  EXPECT_EQ(verifier_verdict("-- BEGIN PROG LOAD LOG --\n"
+                             "Func#11 ('f') is safe for any args that match its prototype\n"
+                             "processed 9 insns (limit 1000000) max_states_per_insn 0\n"),
+            "")
+      << "it has accepted a program with functions";
 }
 
 /// As libbpf prints a warning.

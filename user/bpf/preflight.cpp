@@ -111,8 +111,11 @@ std::string verifier_verdict(std::string_view log) {
     return {};
   const std::string_view before = log.substr(0, end);
   const std::string_view last = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
-  // libbpf's own line: the verifier has accepted the program, and loading failed after that.
-  return last.ends_with("-- BEGIN PROG LOAD LOG --") ? "" : std::string(last);
+  // libbpf's own line, or that of a function: the verifier has accepted the program, and loading
+  // failed after that.
+  const bool accepted = last.ends_with("-- BEGIN PROG LOAD LOG --") ||
+                        last.ends_with(" is safe for any args that match its prototype");
+  return accepted ? "" : std::string(last);
 }
 
 std::string explain_bpf_failure(const std::string &what, int error, const std::string &log) {
