@@ -289,10 +289,10 @@ bench:
 help:
 	@sed -n '/^# `make help`/,/^$$/s/^# \{0,1\}//p' Makefile
 
-# A shard of the unit tests on each CPU.
+# Two shards of the unit tests on each CPU: some tests wait.
 check: $(B)/tests/unit_tests
 	$(Q)page=; $(if $(T),,node --test tests/page/*_test.mjs >$(B)/tests/page.log & page=$$!;) cpus=$$(nproc); shards=$$((cpus * 4)); \
-	seq 0 $$((shards - 1)) | GTEST_TOTAL_SHARDS=$$shards xargs -P $$cpus -I {} \
+	seq 0 $$((shards - 1)) | GTEST_TOTAL_SHARDS=$$shards xargs -P $$((cpus * 2)) -I {} \
 	  env GTEST_SHARD_INDEX={} $< --gtest_brief=1 --gtest_filter='$(or $(T),*)'; status=$$?; \
 	[ -z "$$page" ] || wait $$page || { cat $(B)/tests/page.log; status=1; }; exit $$status
 

@@ -88,8 +88,11 @@ def that_compile(path, source, mutants):
             unit = cindex.Index.create().parse(path, args=cpp_flags(path), unsaved_files=files, options=QUICK)
         else:
             unit.reparse(files)
-        lines = {d.location.line for d in unit.diagnostics if d.severity >= ERROR}
-        if not lines:
+        errors = [d for d in unit.diagnostics if d.severity >= ERROR]
+        # The error of a constant is where it is declared. A note is where the switch is.
+        lines = {at.location.line for error in errors for at in [error, *error.children]
+                 if at.location.file is not None and at.location.file.name.endswith(path)}
+        if not errors:
             break
         before, left = left, without_lines(source, left, lines)
         if len(left) == len(before):

@@ -44,7 +44,8 @@ class Finder:
         if cursor.kind == Kind.STATIC_ASSERT:
             return
         outer = self.scope, self.in_field, self.always_0
-        self.in_field |= cursor.kind == Kind.FIELD_DECL  # its value may be part of a constant elsewhere
+        # The value of a member may be part of a constant in another file.
+        self.in_field |= cursor.kind == Kind.FIELD_DECL and path.endswith('.h')
         if cursor.kind in FUNCTIONS:
             self.always_0 = path.startswith('bpf/') and self.returns_of(path, cursor) == {b'return 0'}
         self.scope = None if self.in_field else self.scope_of(path, cursor, parent)
