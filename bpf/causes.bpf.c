@@ -251,6 +251,19 @@ __noinline int release(__u32 n)
 	return 0;
 }
 
+__noinline int release_from(__u32 first)
+{
+	__u32 zero = 0;
+	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
+
+	if (!all)
+		return 0;
+	for (__u32 n = 0; n < THROTTLED_STEP; n++)
+		if (all->of[(first + n) & (CAPTURE_THROTTLED - 1)].task)
+			release(first + n);
+	return 0;
+}
+
 /* Looks at the threads that are throttled. Not static and not inlined, so that the code of other
  * timers fits into a line or two of the cache. */
 __noinline int release_all(void)
@@ -260,9 +273,8 @@ __noinline int release_all(void)
 
 	if (!all)
 		return 0;
-	for (__u32 n = 0; n < CAPTURE_THROTTLED && all->left; n++)
-		if (all->of[n].task)
-			release(n);
+	for (__u32 n = 0; n < CAPTURE_THROTTLED && all->left; n += THROTTLED_STEP)
+		release_from(n);
 	return 0;
 }
 

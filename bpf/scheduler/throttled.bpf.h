@@ -26,18 +26,32 @@ static __always_inline void note_throttled(struct task_struct *p)
 		__sync_fetch_and_add(&all->left, 1);
 }
 
-/* Not static, so that the verifier looks at the loop once. */
-__noinline int is_noted(__u32 tid)
+/* The verifier looks at each turn of a loop, but once at a function that is not static. Loops over
+ * all threads therefore have a loop over so many inside. */
+#define THROTTLED_STEP 32
+
+__noinline int is_noted_from(__u32 first, __u32 tid)
 {
 	__u32 zero = 0;
 	struct throttled_threads *all = bpf_map_lookup_elem(&throttled, &zero);
 
 	if (!all)
 		return 1;
-	for (__u32 n = 0; n < CAPTURE_THROTTLED; n++)
-		if (all->of[n].tid == tid && all->of[n].task)
+	for (__u32 n = 0; n < THROTTLED_STEP; n++) {
+		struct throttled_thread *one = &all->of[(first + n) & (CAPTURE_THROTTLED - 1)];
+
+		if (one->tid == tid && one->task)
 			return 1;
+	}
 	return 0;
+}
+
+static __noinline bool is_noted(__u32 tid)
+{
+	for (__u32 first = 0; first < CAPTURE_THROTTLED; first += THROTTLED_STEP)
+		if (is_noted_from(first, tid))
+			return true;
+	return false;
 }
 
 /* Remembers a thread that a snapshot finds throttled, unless its last switch was recorded. `word`:
