@@ -152,6 +152,16 @@ TEST_F(Completion, OfAThreadIsOneOfTheTrace) {
   EXPECT_EQ(suggestions(ValueKind::file, {path}).size(), 0u);
 }
 
+TEST_F(Completion, OfATimeIsAMarkOfTheTrace) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  trace.json(R"({"format": "ovnitrace", "version": 1, "marks": [{"time_ns": 1500, "text": "hit 1"},
+      {"time_ns": 1600, "text": "by hand"}, {"time_ns": 1700, "text": "hit 1"}]})");
+  trace.cpu(0).at(1000).start().id(1, 40, 40, "app").at(2000).stop();
+  trace.write();
+  EXPECT_EQ(of({"run", dir.path(), "--from", ""}), "mark:hit 1\t\nmark:by hand\t\n:words\n");
+}
+
 TEST(Suggestions, HaveEachProcessByNumberAndByName) {
   const std::vector<Suggestion> all = suggestions(ValueKind::process, {});
   const std::string pid = std::to_string(getpid());

@@ -24,6 +24,15 @@ TEST_F(FtraceLog, NothingBeforeEnableAndAfterDisable) {
   EXPECT_EQ(said_in(chunk), Saids{user(2)});
 }
 
+TEST_F(FtraceLog, OnlyTheEventsOfARegionAreFired) {
+  for (int event = FTrace_FIRE_stop; event <= FTrace_FIRE_threadid; event++)
+    for (int tid : {0, 7})
+      EXPECT_EQ(FTrace_fire(event, tid, 1), FTRACE_OK) << event;
+  EXPECT_EQ(FTrace_fire(FTrace_FIRE_stop - 1, 0, 0), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(FTrace_fire(FTrace_FIRE_threadid + 1, 0, 0), FTRACE_E_ARGUMENT);
+  EXPECT_EQ(FTrace_fire(FTrace_FIRE_start, -1, 0), FTRACE_E_ARGUMENT);
+}
+
 TEST_F(FtraceLog, CyclicOverwritesTheOldest) {
   int chunk = start(3, CYC);
   for (unsigned i = 1; i <= 7; i++)

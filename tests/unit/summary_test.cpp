@@ -188,6 +188,17 @@ TEST(Summary, AThreadThatIsMovedByAnotherMigrates) {
   EXPECT_EQ(summary.threads[1].migrations, 1u);
 }
 
+TEST(Summary, AThreadThatCoolsInOvniIsPreempted) {
+  TempDir dir;
+  test::write_stream(dir, "n", 10, 10,
+                     test::execute(100, 0) + test::stream_event("OHc", 200) +
+                         test::stream_event("OHr", 300) + test::stream_event("OHc", 400) +
+                         test::stream_event("OHe", 900));
+  test::CollectingSink sink;
+  const Summary summary = summarize(*open_trace({{dir.path()}}, sink));
+  EXPECT_EQ(summary.threads[0].preempted, 2u);
+}
+
 /// Whatever happens, legal or not: a thread is in one state at any time, a CPU runs one thread.
 TEST(Summary, AddsUpToTheWholeTraceForAnySchedule) {
   std::mt19937 random(4);

@@ -105,6 +105,9 @@ TEST_F(WhyText, WaitsDuringWhichACpuWasIdleAreListed) {
   EXPECT_EQ(count("  worker (12) at 0.000002 s: "), 10u);
   EXPECT_EQ(count("  worker (12) at 0.000002 s: ", {.top = 11}), 11u);
   EXPECT_EQ(count("  worker (12) at 0.000002 s: ", {.top = 0}), 12u);
+  why.idle_waits[0].starts = false;
+  EXPECT_TRUE(has(":\n  worker (12) at 0.000002 s, and already before: 31.00 us of 1.000 ms"))
+      << text();
 }
 
 TEST_F(WhyText, TenOfTheWakersAreListed) {
