@@ -158,12 +158,18 @@ TEST_F(Control, ALibraryThatIsOpenedLaterIsProbed) {
 // By then ovnitrace has dropped all privileges but those that attach probes.
 TEST_F(Control, ALibraryThatIsOpenedLaterIsProbedUnderSudo) {
   ASSERT_EQ(chown(directory().c_str(), nobody_uid(), nobody_gid()), 0);
-  Command command =
-      record_command(trace(), {installed("regions"), "dlopen=libz.so.1:zlibCompileFlags"},
-                     {"--control", "start:enter_func:zlibCompileFlags"});
+  Process program(
+      {.argv = {installed("regions"), "spin=" + path("go"), "dlopen=libz.so.1:zlibCompileFlags"}});
+  Command command = record_command(
+      trace(), {},
+      {"-p", std::to_string(program.pid()), "--control", "start:enter_func:zlibCompileFlags"});
   command.env = {{"SUDO_UID", std::to_string(nobody_uid())},
                  {"SUDO_GID", std::to_string(nobody_gid())}};
-  const Outcome outcome = run(command);
+  Process tracer(command);
+  eventually([&] { return tracer.err().find("tracing process") != std::string::npos; }, "traced");
+  write_text(path("go"), "");
+  program.wait();
+  const Outcome outcome = tracer.wait();
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   read(outcome);
   EXPECT_EQ(regions().size(), 1u) << outcome.err;
