@@ -251,6 +251,7 @@ __noinline int release(__u32 n)
 	return 0;
 }
 
+/* Not static, as THROTTLED_STEP says. */
 __noinline int release_from(__u32 first)
 {
 	__u32 zero = 0;

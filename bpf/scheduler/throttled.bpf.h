@@ -26,8 +26,8 @@ static __always_inline void note_throttled(struct task_struct *p)
 		__sync_fetch_and_add(&all->left, 1);
 }
 
-/* The verifier looks at each turn of a loop, but once at a function that is not static. Loops over
- * all threads therefore have a loop over so many inside. */
+/* The verifier looks at each turn of a loop, but once at a function that is not static. What looks
+ * at all threads therefore calls such a function for this many at a time. */
 #define THROTTLED_STEP 32
 
 __noinline int is_noted_from(__u32 first, __u32 tid)

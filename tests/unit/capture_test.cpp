@@ -4,7 +4,6 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/messages.h"
-#include "emulator/base/unique_fd.h"
 #include "tests/unit/support/child_status.h"
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/few_files.h"
@@ -18,8 +17,10 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -79,18 +80,17 @@ TEST_F(LoadedCapture, TheVerifierIsSoonDone) {
   all.selection.cgroups = {cgroup_at("/no-such-cgroup", {})};
   all.selection.no_kernel_threads = true;
   all.selection.asked = {"all of them"};
-  uint32_t id = 0;
-  while (bpf_prog_get_next_id(id, &id) == 0) { // the last program of others
-  }
   const Capture capture(all);
   const CauseCapture causes(capture);
   uint32_t instructions = 0, programs = 0;
-  while (bpf_prog_get_next_id(id, &id) == 0) {
-    const UniqueFd program(bpf_prog_get_fd_by_id(id));
+  for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed; // that of the directory itself
+    if (std::filesystem::read_symlink(file, closed) != "anon_inode:bpf-prog")
+      continue;
     bpf_prog_info info = {};
     uint32_t size = sizeof info;
-    if (!program || bpf_obj_get_info_by_fd(program.get(), &info, &size) != 0)
-      continue; // it was of another process, and is gone
+    const int program = std::stoi(file.path().filename());
+    ASSERT_EQ(bpf_obj_get_info_by_fd(program, &info, &size), 0);
     EXPECT_LE(info.verified_insns, 200'000u) << info.name;
     instructions += info.verified_insns;
     programs++;

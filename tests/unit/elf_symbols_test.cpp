@@ -295,10 +295,9 @@ TEST(Demangle, LeavesWhatWouldBeTooLongAsItIs) {
 }
 
 TEST(Demangle, LosesOnlyOneNameOverOne) {
-  std::vector<std::string> symbols = {"_ZN3app6Worker4stepEi", kEndless, "main", "_Z1fi"};
+  const std::vector<std::string> symbols = {"_ZN3app6Worker4stepEi", kEndless, "main", "_Z1fi"};
   EXPECT_EQ(demangle_all(symbols, Demangled::name),
             (std::vector<std::string>{"app::Worker::step", symbols[1], "main", "f"}));
-  symbols[1] = kTooLong;
   EXPECT_EQ(demangle_all(symbols, Demangled::signature),
             (std::vector<std::string>{"app::Worker::step(int)", "", "", "f(int)"}));
 }

@@ -63,7 +63,8 @@ void StackCollector::keep(const void *message, size_t bytes) {
   if (bytes < kHead || (bytes - kHead) / kPage < copy.pages)
     return;
   UnfinishedStack stack;
-  const size_t before = copy.state.sp % kPage, pages = std::min(copy.pages, STACK_COPY_PAGES + 0u);
+  const size_t before = copy.state.sp % kPage;
+  const size_t pages = std::min<size_t>(copy.pages, STACK_COPY_PAGES);
   stack.head.image = copy.image;
   stack.head.pid = copy.pid;
   stack.head.absent = copy.absent;
