@@ -105,7 +105,7 @@ for runner in $runners; do
   [ -x "$binary" ] || continue
   case $runner in
   e2e_tests) captures "$binary" $root "$binary" ;;
-  unit_tests) googletest "$binary" "$(nproc)" "$binary" ;;
+  unit_tests) googletest "$binary" "$(($(nproc) * 2))" "$binary" ;; # many tests only wait
   *) googletest "$binary" 1 "$binary" ;;
   esac
 done
@@ -139,24 +139,39 @@ done
 
 # Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt
 # itself, which is build/tests/fuzz/NAME by hand for hours.
-for fuzzer in build/tests/fuzz/*; do
-  name=$(basename "$fuzzer")
-  if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then continue; fi
-  if [ -n "${2:-}" ] && [ "$name" != "$2" ]; then continue; fi
-  corpus=build/fuzz-corpus/$name
-  mkdir -p "$corpus"
-  corpora=("$corpus")
+fuzz() {
+  local fuzzer=$1 name=${1##*/}
+  local corpora=("build/fuzz-corpus/$name")
+  mkdir -p "${corpora[0]}"
   [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
-  echo "== $fuzzer"
-  if "$fuzzer" -runs="${FUZZ_RUNS:-100000}" -max_total_time="${FUZZ_SECONDS:-10}" -verbosity=0 \
-    -seed=1 -print_final_stats=1 -artifact_prefix="$corpus-" "${corpora[@]}" >"$fuzzer.log" 2>&1; then
-    grep '^stat::' "$fuzzer.log"
-    passed=$((passed + 1))
-  else
-    cat "$fuzzer.log"
-    echo "$fuzzer found a fault: the input is $corpus-*" | tee -a "$failures"
-    failed=$((failed + 1))
+  "$fuzzer" -runs="${FUZZ_RUNS:-100000}" -max_total_time="${FUZZ_SECONDS:-10}" -verbosity=0 -seed=1 \
+    -print_final_stats=1 -artifact_prefix="${corpora[0]}-" "${corpora[@]}" >"$fuzzer.log" 2>&1
+}
+
+fuzzers=()
+for fuzzer in build/tests/fuzz/*; do
+  if [ -f "$fuzzer" ] && [ -x "$fuzzer" ] && [ "${2:-${fuzzer##*/}}" = "${fuzzer##*/}" ]; then
+    fuzzers+=("$fuzzer")
   fi
+done
+for ((first = 0; first < ${#fuzzers[@]}; first += $(nproc))); do
+  pids=()
+  for fuzzer in "${fuzzers[@]:first:$(nproc)}"; do
+    fuzz "$fuzzer" &
+    pids+=($!)
+  done
+  for fuzzer in "${fuzzers[@]:first:$(nproc)}"; do
+    echo "== $fuzzer"
+    if wait "${pids[0]}"; then
+      grep '^stat::' "$fuzzer.log"
+      passed=$((passed + 1))
+    else
+      cat "$fuzzer.log"
+      echo "$fuzzer found a fault: the input is build/fuzz-corpus/${fuzzer##*/}-*" | tee -a "$failures"
+      failed=$((failed + 1))
+    fi
+    pids=("${pids[@]:1}")
+  done
 done
 
 if [ -s "$skips" ]; then

@@ -16,6 +16,7 @@ from mutate.switched import SwitchedTree, listed
 from mutate.switches import CPP_ENDINGS, CPP_TREES, cpp_flags
 
 WORKERS = os.cpu_count() or 1
+TESTERS = 2 * WORKERS  # tests often wait
 EQUIVALENT = 'tests/equivalent_mutants.txt'
 LEAST_PERCENT, EQUIVALENT_PERCENT = 95, 10
 ENDINGS = ('.cpp', '.c', '.h', '.js', '.css', '.sh')
@@ -120,9 +121,13 @@ def test_mutant(mutant, source, places, tests):
     place = places.get()
     try:
         place.write(mutant.path, mutant.apply(source))
-        if not place.build(mutant.path):
-            return None
-        return find(Place(place.folder), tests.steps(mutant.path, room_of(mutant.path)), Place(tests.tree))
+        at, clean = Place(place.folder), Place(tests.tree)
+        result = find(at, tests.before_build(mutant.path), clean)
+        if result.verdict == 'survived':
+            if not place.build(mutant.path):
+                return None
+            result = find(at, tests.steps(mutant.path, room_of(mutant.path)), clean)
+        return result
     finally:
         place.write(mutant.path, source)
         place.restore()
@@ -259,7 +264,7 @@ def main():
     if not switched.build():
         sys.exit('mutate: the build with switches fails: see build/mutate/switched.build.log')
     report = Report(read_equivalent(EQUIVALENT))
-    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(TESTERS) as pool:
         if switched.mutants:
             print(f'mutate: {len(switched.mutants)} of {len(drawn)} mutants are in one build, after '
                   f'{(time.monotonic() - start) / 60:.0f} min', flush=True)

@@ -12,7 +12,8 @@ from mutate.build import BROWSER, E2E, UNIT, makes_page
 
 SLOW_MS = 100
 # A step may use PATIENCE seconds of a CPU, and twice the time that it takes without a mutant. A step
-# that only waits ends after a minute and WAIT times that time. A test that runs alone has ALONE seconds.
+# that only waits ends after PATIENCE seconds and WAIT times that time. For a test that runs alone, that
+# time is at most ALONE seconds.
 PATIENCE, WAIT, ALONE = 20, 5, 10
 MEMORY = 8 << 30
 LIBC = ctypes.CDLL(None)
@@ -83,7 +84,7 @@ def run(place, command, seconds):
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True, preexec_fn=lambda: limits(cpu))
         try:
-            status = child.wait(60 + WAIT * seconds)
+            status = child.wait(PATIENCE + WAIT * seconds)
         except subprocess.TimeoutExpired:
             status = None
         try:
@@ -159,14 +160,16 @@ class Tests:
             self.ms[name] = int(ms)
         return '' if status == 0 else test_that_failed(log) or 'the end of the suite'
 
+    def before_build(self, path):
+        """Returns the steps that read the sources only: node tests the modules of the page."""
+        modules = [os.path.relpath(t, self.tree) for t in self.page]
+        return [Step(['node', '--test', '--test-reporter=tap'] + modules, 5)] if path.endswith('.js') else []
+
     def steps(self, path, room):
         if path.startswith('bpf/'):
             return captures(capture_filters(os.path.dirname(path)))
         if makes_page(path):
-            modules = ['node', '--test', '--test-reporter=tap'] + [os.path.relpath(t, self.tree)
-                                                                   for t in self.page]
-            browser = Step(googletest(BROWSER, '*'), 30)
-            return [Step(modules, 5), browser] if path.endswith('.js') else [browser]
+            return [Step(googletest(BROWSER, '*'), 30)]
         if path.endswith('.sh'):
             tests = sorted(glob.glob(os.path.join(self.tree, 'tests/scripts/*_test.sh')))
             return [Step(['bash', os.path.relpath(t, self.tree)], 10) for t in tests]
@@ -212,7 +215,8 @@ def find(place, steps, clean):
                 break
             test = test_that_failed(log)
             alone = test and '.' in test
-            again, seconds = (with_filter(command, lambda c: test), ALONE) if alone else (command, step.seconds)
+            again, seconds = ((with_filter(command, lambda c: test), min(step.seconds, ALONE)) if alone
+                              else (command, step.seconds))
             second, _ = run(place, again, seconds)
             if second != 0 and (again == command or run(clean, again, seconds)[0] == 0):
                 return Result('timeout' if second is None else 'killed',

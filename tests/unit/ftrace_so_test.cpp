@@ -181,6 +181,15 @@ TEST_F(FtraceSo, UnloadingFreesMemoryAndFiles) {
   EXPECT_LT(mapped(), bytes + kTimes * size_t(kSize) / 2);
 }
 
+TEST_F(FtraceSo, UnloadingClosesTheSocketOfALibraryWithoutChunks) {
+  char local[] = "127.0.0.1";
+  const size_t files = open_files();
+  ASSERT_EQ(GET(FTrace_OSD_init_udp)(0, nullptr, local), 0);
+  EXPECT_EQ(open_files(), files + 1);
+  unload();
+  EXPECT_EQ(open_files(), files);
+}
+
 /// Bytes that the C library's heap has given and that are in use.
 size_t heap() {
   return mallinfo2().uordblks;

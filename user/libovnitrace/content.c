@@ -18,7 +18,6 @@ static bool gives_clock(const struct ftrace_record *record)
 
 static void look_through(struct ovt_content *content)
 {
-	content->has_clock = false;
 	content->earliest = UINT64_MAX;
 	for (int part = 0; part < 2; part++) {
 		for (uint32_t i = 0; i < content->count[part]; i++) {
