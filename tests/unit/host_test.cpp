@@ -7,6 +7,8 @@
 #include <ovnitrace/ftrace_codes.h>
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,6 +16,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
 
 namespace ovnitrace {
 namespace {
@@ -53,6 +59,49 @@ TEST(Host, HasTheNamesOfItsIdleStates) {
        std::getline(std::ifstream(states + std::to_string(names.size()) + "/name"), name);)
     names.push_back(name);
   EXPECT_EQ(idle_state_names(host), names) << "all CPUs of a test machine have the same states";
+}
+
+/// What describe_host says where sysfs has other CPUs. Only this thread sees those.
+void describe_other_machine(Host &host, std::vector<std::string> &idle_states) {
+  const char *const cpus = "/sys/devices/system/cpu";
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("tmpfs", cpus, "tmpfs", 0, nullptr) != 0)
+    return;
+  const std::filesystem::path root = cpus;
+  const auto write = [&](const std::string &path, const std::string &text) {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text << "\n";
+  };
+  write("cpu0/topology/physical_package_id", "0");
+  write("cpu0/topology/core_id", "1");
+  write("cpu0/node10/is_a_link", "");
+  write("cpu0/cpuidle/state0/name", "POLL");
+  write("cpu0/cpuidle/state1/name", "C1");
+  write("cpu1/online", "0"); // it can be plugged in
+  write("cpu2/topology/physical_package_id", "3");
+  write("cpu2/topology/core_id", "12");
+  write("cpu2/node/is_no_link", "");
+  write("cpu2/nodes/is_no_link", "");
+  write("cpu2/cpuidle/state0/name", "POLL");
+  write("cpu2/cpuidle/state1/name", "C6");
+  write("cpu2/cpuidle/state2/name", "C8");
+  write("cpu3/topology/core_id", "12");
+  host = describe_host(3);
+  idle_states = idle_state_names(host);
+}
+
+TEST(Host, HasThePackagesCoresAndNodesOfItsCpus) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can mount";
+  Host host;
+  std::vector<std::string> idle_states;
+  std::thread([&] { describe_other_machine(host, idle_states); }).join();
+  ASSERT_EQ(host.cpus.size(), 2u);
+  const CpuTopology &first = host.cpus[0], &second = host.cpus[1];
+  EXPECT_EQ(std::tuple(first.cpu, first.package, first.core, first.node), std::tuple(0u, 0, 1, 10));
+  EXPECT_EQ(std::tuple(second.cpu, second.package, second.core, second.node),
+            std::tuple(2u, 3, 12, -1));
+  EXPECT_EQ(idle_states, (std::vector<std::string>{"POLL", "", ""})) << "names of all CPUs";
 }
 
 TEST(Host, NamesTheDevicesThatAreAskedFor) {

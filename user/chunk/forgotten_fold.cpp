@@ -22,7 +22,7 @@ public:
 private:
   using Handler = void (Fold::*)(const ftrace_record &);
   static const std::array<Handler, 256> kHandlers; ///< by code; null: says nothing of a state
-  enum Kind : uint8_t { kNothing, kPlaced, kWoken, kMoved, kAtOnce, kSwitched };
+  enum Kind : uint8_t { kNothing, kPlaced, kWoken, kAtOnce, kSwitched };
   static const std::array<Kind, 256> kKinds; ///< by code
   void on_id(const ftrace_record &record);
   void on_process(const ftrace_record &record);
@@ -89,7 +89,6 @@ const std::array<ForgottenStates::Fold::Kind, 256> ForgottenStates::Fold::kKinds
     all[size_t(code)] = kPlaced;
   all[FTrace_EXT_switch] = all[FTrace_EXT_wake_switch] = kSwitched;
   all[FTrace_EVT_task_activate] = kWoken;
-  all[FTrace_EXT_migrate] = kMoved;
   return all;
 }();
 
@@ -117,7 +116,7 @@ void ForgottenStates::Fold::handle(const ftrace_record &record) {
 
 /// Takes the last frequent events of a context.
 void ForgottenStates::Fold::take_last(uint16_t context) {
-  for (const Kind kind : {kPlaced, kWoken, kMoved})
+  for (const Kind kind : {kPlaced, kWoken})
     if (const uint32_t n = std::exchange(last_[context][kind], 0)) {
       const ftrace_record &record = chunk_.records[n];
       if (kKinds[code_of(record.code)] == kSwitched)

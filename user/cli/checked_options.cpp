@@ -195,9 +195,8 @@ void set_rotation(const RecordArguments &arguments, RecordOptions &options) {
   constexpr uint64_t kHour = 3600'000'000'000; // ns
   if (std::string_view("kKMgGtT").find(unit) != std::string_view::npos)
     rotation.bytes = parse_size("--rotate", arguments.rotate);
-  else if ((unit != 's' && unit != 'm' && unit != 'h' && !arguments.rotate.ends_with("min")) ||
-           !parse_time(arguments.rotate, rotation.time))
-    rotation.time = 0;
+  else if (unit == 's' || unit == 'm' || unit == 'h' || arguments.rotate.ends_with("min"))
+    parse_time(arguments.rotate, rotation.time); // it stays 0 if that is no time
   if (unit == 'm' && rotation.time >= kHour)
     throw UsageError("--rotate {0}: m is for minutes: write {1}M for MiB, or {1}min",
                      arguments.rotate, arguments.rotate.substr(0, arguments.rotate.size() - 1));
