@@ -5,6 +5,7 @@
 #include "user/net/collector.h"
 
 #include <fmt/format.h>
+#include <ovnitrace/capture.h>
 
 #include <filesystem>
 #include <regex>
@@ -152,6 +153,16 @@ TEST_F(RecordedProgram, IsControlledByHand) {
   EXPECT_EQ(trace.count(FTrace_EVT_blackout_start), trace.json["topology"].size());
   EXPECT_EQ(trace.count(FTrace_EVT_blackout_end), trace.json["topology"].size());
   EXPECT_EQ(trace.damage, 0u);
+}
+
+TEST_F(RecordedProgram, SaysHowFullItsRingsWere) {
+  Session session({"--ring-size", "64K"}, shell("dd if=/dev/zero bs=1 count=5000 2>/dev/null | cat "
+                                                ">/dev/null; echo done; read line; exit 5"));
+  ASSERT_TRUE(session.await_printed("done\n")) << session.printed();
+  const nlohmann::json status = nlohmann::json::parse(session.ctl("status --json"));
+  EXPECT_GE(status["fullest_ring"], sizeof(sched_batch) / 65536.0 - 0.001) << "a batch at least";
+  EXPECT_LE(status["fullest_ring"], 1.0);
+  EXPECT_EQ(session.wait(), 5);
 }
 
 TEST_F(RecordedProgram, EndsAfterADurationAndTheProgramGoesOn) {
