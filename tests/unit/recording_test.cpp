@@ -8,6 +8,7 @@
 #include <ovnitrace/capture.h>
 
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -156,13 +157,19 @@ TEST_F(RecordedProgram, IsControlledByHand) {
 }
 
 TEST_F(RecordedProgram, SaysHowFullItsRingsWere) {
-  Session session({"--ring-size", "64K"}, shell("dd if=/dev/zero bs=1 count=5000 2>/dev/null | cat "
-                                                ">/dev/null; echo done; read line; exit 5"));
-  ASSERT_TRUE(session.await_printed("done\n")) << session.printed();
-  const nlohmann::json status = nlohmann::json::parse(session.ctl("status --json"));
-  EXPECT_GE(status["fullest_ring"], sizeof(sched_batch) / 65536.0 - 0.001) << "a batch at least";
-  EXPECT_LE(status["fullest_ring"], 1.0);
-  EXPECT_EQ(session.wait(), 5);
+  Session session(
+      {"--ring-size", "64K"},
+      shell("until [ -e end ]; do dd if=/dev/zero bs=1 count=999 2>&1; done | cat >/dev/null"));
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  double fullest = 0;
+  EXPECT_TRUE(session.await([&] {
+    fullest = nlohmann::json::parse(session.ctl("status --json"))["fullest_ring"];
+    return fullest > 0;
+  }));
+  EXPECT_GE(fullest, sizeof(sched_batch) / 65536.0 - 0.001) << "a batch at least";
+  EXPECT_LE(fullest, 1.0);
+  std::ofstream(session.path("end")) << "";
+  EXPECT_EQ(session.wait(), 0);
 }
 
 TEST_F(RecordedProgram, EndsAfterADurationAndTheProgramGoesOn) {
