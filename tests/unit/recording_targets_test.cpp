@@ -192,6 +192,34 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
   EXPECT_EQ(trace.json["user_events_refused"], 0);
 }
 
+// The user of sudo may not read this program, which another user runs.
+TEST_F(RecordingTargets, UserEventsOfAProcessAreFoundWithTheRightsOfRoot) {
+  const test::TempDir dir;
+  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
+                                  "#include <unistd.h>\n"
+                                  "int main(void) {\n"
+                                  "  for (char c; read(0, &c, 1) == 1 && write(1, &c, 1) == 1;)\n"
+                                  "    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, c);\n"
+                                  "}\n";
+  const std::string app = dir / "app", include = test::project_path("include"),
+                    build = "gcc -O1 -I" + include + " -o " + app + " " + app + ".c";
+  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  ASSERT_EQ(chmod(app.c_str(), 0700), 0);
+  WaitingProgram program(app);
+  Session session([&] {
+    setenv("SUDO_UID", "65534", 1);
+    setenv("SUDO_GID", "65533", 1);
+    chmod(".", 0777);
+    return Session::record(attached(program), {});
+  });
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  EXPECT_TRUE(program.turn());
+  EXPECT_TRUE(program.turn()) << "the first event is logged";
+  program.end(SIGTERM);
+  EXPECT_EQ(session.wait(), 0) << session.printed();
+  EXPECT_GE(session.trace().count(FTrace_EVT_user_event_0), 1u);
+}
+
 TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
   if (!in_initial_pid_namespace())
     GTEST_SKIP() << "stacks need the machine's pids";
