@@ -5,6 +5,7 @@
 
 #include "emulator/base/error.h"
 #include "tests/unit/support/temp_dir.h"
+#include "user/bpf/capture.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -60,9 +61,9 @@ std::string answer_in(
   });
 }
 
-std::string why_not() {
+std::string why_not(const std::function<void()> &act = check_can_capture) {
   try {
-    check_can_capture();
+    act();
   } catch (const Error &error) {
     return error.what();
   }
@@ -74,7 +75,8 @@ bool has_types() {
 }
 
 /// Returns what a process with only these capabilities answers.
-std::string answer_with(uint64_t capabilities) {
+std::string answer_with(uint64_t capabilities,
+                        const std::function<void()> &act = check_can_capture) {
   return answer_of([&]() -> std::string {
     if (geteuid() != 0 && unshare(CLONE_NEWUSER) != 0)
       return kNotAllowed;
@@ -82,7 +84,7 @@ std::string answer_with(uint64_t capabilities) {
     __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
     for (int word = 0; word < 2; word++)
       data[word].effective = data[word].permitted = uint32_t(capabilities >> 32 * word);
-    return syscall(SYS_capset, &header, data) != 0 ? kNotAllowed : why_not();
+    return syscall(SYS_capset, &header, data) != 0 ? kNotAllowed : why_not(act);
   });
 }
 
@@ -101,13 +103,22 @@ TEST(Preflight, ACaptureNeedsTwoCapabilitiesOrOne) {
         << std::hex << few;
 }
 
+TEST(Preflight, ACaptureChecksFirst) {
+  const std::string answer = answer_with(0, [] { Capture{CaptureParameters{}}; });
+  if (answer == kNotAllowed)
+    GTEST_SKIP() << "this user cannot give up rights here";
+  EXPECT_TRUE(answer.starts_with("capturing needs root")) << answer;
+}
+
 TEST(Preflight, AClockOfAnotherTimeNamespaceIsRefused) {
   const auto answer = [](const std::string &offset) {
-    return answer_in(kTime, why_not, [&] {
-      std::ofstream file("/proc/self/timens_offsets");
-      file << "monotonic " << offset << "\n";
-      return bool(file.flush());
-    });
+    return answer_in(
+        kTime, [] { return why_not(); },
+        [&] {
+          std::ofstream file("/proc/self/timens_offsets");
+          file << "monotonic " << offset << "\n";
+          return bool(file.flush());
+        });
   };
   const std::string same = answer("0 0");
   if (same == kNotAllowed || !has_types())
