@@ -79,6 +79,7 @@ captures() {
   local program=$1 all=$failures names
   shift
   failures=$notes/first
+  : >"$failures"
   googletest "$program" 1 "$@"
   names=$(sed -nE 's/^\[ *FAILED *\] ([^ ,]+).* \([0-9]+ ms\)$/\1/p' "$program.0.log")
   failures=$all
