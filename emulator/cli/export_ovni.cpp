@@ -22,15 +22,17 @@ namespace {
 
 /// Prints what the capture has and ovni streams cannot hold.
 void print_differences(const ovni::ExportResult &result) {
-  const auto print_count = [](uint64_t count, const char *what) {
+  const auto print_count = [](uint64_t count, const char *one, const char *many, const char *what) {
     if (count)
-      print("{} {} (docs/ovni.md)", count, what);
+      print("{} {} (docs/ovni.md)", human_count(count, one, many), what);
   };
-  print_count(result.counts.unnamed, "threads left out: ovni has no tid or pid 0");
-  print_count(result.counts.renamed, "threads got another tid: theirs was used twice");
-  print_count(result.counts.conflicts,
-              "times a second thread ran on a CPU: shown on the virtual CPU");
-  print_count(result.counts.gaps, "times a thread became unknown: shown as dead and flushing");
+  print_count(result.counts.unnamed, "thread", "threads", "left out: ovni has no tid or pid 0");
+  print_count(result.counts.renamed, "thread", "threads",
+              "got another tid, because two had the same");
+  print_count(result.counts.conflicts, "time", "times",
+              "a second thread ran on a CPU: shown on the virtual CPU");
+  print_count(result.counts.gaps, "time", "times",
+              "a thread became unknown: shown as dead and flushing");
 }
 
 } // namespace

@@ -31,9 +31,13 @@ uint32_t ContextTable::task(uint16_t context, Mention mention, uint32_t pid, uin
   if (current_.size() <= context)
     current_.resize(size_t(context) + 1, kNone);
   uint32_t &number = current_[context];
-  if ((number == kNone || is_another(tasks_[number], mention, pid)) && tasks_.size() < kMaxTasks) {
-    number = uint32_t(tasks_.size());
-    tasks_.push_back({.context = context});
+  if (number == kNone || is_another(tasks_[number], mention, pid)) {
+    if (tasks_.size() < kMaxTasks) {
+      number = uint32_t(tasks_.size());
+      tasks_.push_back({.context = context});
+    } else {
+      refused_ = true;
+    }
   }
   if (number == kNone)
     return kNone;

@@ -33,12 +33,14 @@ public:
   uint32_t task(uint16_t context, Mention mention, uint32_t pid, uint64_t ticks);
 
   std::vector<Task> &tasks() { return tasks_; }
+  bool has_refused() const { return refused_; } ///< there were more than kMaxTasks
 
 private:
   static bool is_another(const Task &task, Mention mention, uint32_t pid);
 
   std::vector<uint32_t> current_; ///< by context
   std::vector<Task> tasks_;
+  bool refused_ = false;
 };
 
 } // namespace ovnitrace::shark

@@ -115,7 +115,7 @@ std::vector<ThreadFacts> SharkSource::learn_tasks() {
       table.tasks()[task].cyclic = true;
   }
   const std::vector<Task> &tasks = table.tasks();
-  if (tasks.size() == ContextTable::kMaxTasks)
+  if (table.has_refused())
     warn(0, 0,
          fmt::format("the trace has more than {} tasks: the others are left out", tasks.size()));
   contexts_ = !tasks.empty();

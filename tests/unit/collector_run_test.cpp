@@ -161,7 +161,7 @@ TEST_F(CollectorRun, WritesWhatComesAtEachOfItsAddresses) {
   EXPECT_NE(collector.line().find(program.address() + " sends; written to " + (dir_ / "traces/")),
             std::string::npos);
   EXPECT_EQ(collector.end(), 0);
-  EXPECT_TRUE(collector.line().ends_with(" is complete: 1 datagrams, 0 lost"));
+  EXPECT_TRUE(collector.line().ends_with(" is complete: 1 datagram, 0 lost"));
 }
 
 // Nothing that comes later wakes it.
@@ -227,7 +227,7 @@ TEST_F(CollectorRun, ATraceAndTheSendersHaveALimit) {
     served = collector.line().ends_with(" sends; written to " + one.directory());
   EXPECT_TRUE(served);
   EXPECT_EQ(test::error_from([&] { TcpLink(endpoint, {}, "two"); }),
-            says + "1 senders are being served, no more are allowed (--max-senders)");
+            says + "1 sender is being served, no more are allowed (--max-senders)");
 }
 
 TEST_F(CollectorRun, WithAKeyItMayTakeDatagramsToo) {

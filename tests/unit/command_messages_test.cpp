@@ -109,8 +109,8 @@ TEST_F(CommandMessages, AnOvniTraceSaysWhereItDiffersFromTheCapture) {
             "0 ovnitrace: warning: 2 switches by which 2 threads left a CPU were not seen, as some "
             "kernels hide some: idle (0), app (11). Part of the time of these threads is Unknown; "
             "`ovnitrace convert --lint TRACE` lists the switches\n"
-            "ovnitrace: 1 threads left out: ovni has no tid or pid 0 (docs/ovni.md)\n"
-            "ovnitrace: 1 threads got another tid: theirs was used twice (docs/ovni.md)\n"
+            "ovnitrace: 1 thread left out: ovni has no tid or pid 0 (docs/ovni.md)\n"
+            "ovnitrace: 1 thread got another tid, because two had the same (docs/ovni.md)\n"
             "ovnitrace: 2 times a thread became unknown: shown as dead and flushing "
             "(docs/ovni.md)\n");
 }

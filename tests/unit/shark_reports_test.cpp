@@ -88,10 +88,10 @@ TEST_F(SharkReports, AnEventMayBeOfNobody) {
 
 TEST_F(SharkReports, AFileHasATaskForEachPidUpToALimit) {
   file.rate(kNsRate).at(5);
-  for (uint32_t pid = 1; pid < shark::ContextTable::kMaxTasks; pid++)
+  for (uint32_t pid = 1; pid <= shark::ContextTable::kMaxTasks; pid++)
     file.id(1, pid);
   EXPECT_EQ(reports(), Texts{});
-  file.id(1, 900'000).id(1, 900'001);
+  file.id(1, 900'001);
   EXPECT_EQ(reports(), Texts{"0: the trace has more than 262144 tasks: the others are left out"});
 }
 

@@ -150,7 +150,7 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
   plain(2, 2);
   pass(2 * kSecond);
   plain(1, 1);
-  EXPECT_TRUE(reported("not complete: 1 datagrams, 1 lost"));
+  EXPECT_TRUE(reported("not complete: 1 datagram, 1 lost"));
   server_.finish();
   EXPECT_EQ(made_, 2u);
 }
@@ -228,7 +228,7 @@ TEST_F(UdpServerTest, ASenderKeepsItsPlaceForAMinute) {
   third.send(1);
   EXPECT_EQ(made_, 3u);
   EXPECT_TRUE(reported("error: it sent nothing for 60 s, and another sender needs its place: 1 "
-                       "datagrams, 0 lost"));
+                       "datagram, 0 lost"));
 }
 
 // It is remembered while 255 others end after it.

@@ -2,6 +2,7 @@
 // Listens at a collector.
 #pragma once
 
+#include "emulator/base/human.h"
 #include "emulator/base/unique_fd.h"
 #include "user/net/endpoint.h"
 #include "user/net/trace_sink.h"
@@ -57,8 +58,8 @@ protected:
   }
   /// Returns why a sender finds no place, in words for it.
   std::string full_text() const {
-    return fmt::format("{} senders are being served, no more are allowed (--max-senders)",
-                       most_senders_);
+    return fmt::format("{} being served, no more are allowed (--max-senders)",
+                       human_count(most_senders_, "sender is", "senders are"));
   }
 
   const UniqueFd socket_;

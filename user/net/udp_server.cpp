@@ -2,6 +2,7 @@
 #include "user/net/udp_server.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/human.h"
 
 #include <fmt/core.h>
 #include <netdb.h>
@@ -141,7 +142,8 @@ void UdpServer::end(Senders::iterator at, std::string why) {
     why = error.what();
   }
   const std::string what = session.sink() ? session.sink()->path() : at->first;
-  const std::string counts = fmt::format("{} datagrams, {} lost", session.taken(), session.lost());
+  const std::string counts = fmt::format(
+      "{}, {} lost", human_count(session.taken(), "datagram", "datagrams"), session.lost());
   if (why.empty() && session.lost())
     why = "not complete";
   incomplete_ |= !why.empty();
