@@ -95,6 +95,11 @@ TEST_F(Control, CountsAreByThreadOrGlobal) {
   EXPECT_GT(all[0].start, mark("foo", 4));
 }
 
+TEST_F(Control, AGlobalCountHasTheCallsThatThreadsMakeAtOnce) {
+  capture({"start:enter_func:quick:count80000:global"}, {"threads=4:quick=20000"});
+  EXPECT_EQ(regions().size(), 1u);
+}
+
 TEST_F(Control, TidNFiresOnlyInThatThread) {
   capture({"start:enter_func:foo:tid0,stop:enter_func:bar:tid0"},
           {"threads=2:foo", "foo", "threads=2:bar", "bar", "wait=2"});

@@ -61,6 +61,8 @@ __attribute__((noipa)) void boo() {
   nap(1);
 }
 
+__attribute__((noipa)) void quick() {}
+
 __attribute__((noipa)) void tick() {
   log("tick");
 }
@@ -311,6 +313,9 @@ void do_one(const std::string &what) {
     bar();
   else if (word == "boo")
     boo();
+  else if (word == "quick")
+    for (long n = atol(value.c_str()); n > 0; n--)
+      quick();
   else if (word == "never")
     never();
   else if (word == "recursive")
