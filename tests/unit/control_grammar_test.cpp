@@ -115,6 +115,7 @@ TEST(ControlGrammar, TheCaretIsUnderWhatIsWrong) {
   EXPECT_EQ(underlined("start:address:foo:cuont3"), "cuont3");
   EXPECT_EQ(underlined("start:address:foo:countx"), "x");
   EXPECT_EQ(underlined("start:address:foo:count0"), "0");
+  EXPECT_EQ(underlined("start:int3:count1x,stop:int3"), "1x");
   EXPECT_EQ(underlined("start:address:foo:tid-1"), "-1");
   EXPECT_EQ(underlined("start:icount:ten,stop:int3"), "ten");
   EXPECT_EQ(underlined("start:icount:0"), "0");

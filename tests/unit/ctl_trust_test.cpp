@@ -8,9 +8,12 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstddef>
 #include <poll.h>
 #include <string>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -64,6 +67,37 @@ TEST(CtlTrust, RootTrustsTheOwnerOfTheDirectory) {
   EXPECT_NE(refused.find(": refused: the process that answers belongs to another user"),
             refused.npos)
       << refused;
+}
+
+// Also a version of ovnitrace that knows other commands finds its first line.
+TEST(CtlTrust, AStrangerGetsAnErrorWithoutBeingHeard) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  CtlSocket socket("", {uint32_t(getpid())}, 12345);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string name = "ovnitrace-control-" + std::to_string(getpid());
+  name.copy(address.sun_path + 1, sizeof(address.sun_path) - 2);
+  const auto size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const pid_t child = fork();
+  if (child == 0) {
+    char text[512];
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    if (setuid(65534) != 0 || connect(fd, reinterpret_cast<sockaddr *>(&address), size) != 0)
+      _exit(1);
+    for (ssize_t got; (got = read(fd, text, sizeof text)) > 0;)
+      (void)!write(ends[1], text, size_t(got));
+    _exit(0);
+  }
+  close(ends[1]);
+  serve_one(socket, "ok\nhere\n");
+  char got[512] = {};
+  (void)!read(ends[0], got, sizeof got - 1);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  EXPECT_STREQ(got, "error\nonly the owner of the capture and root may control it\n");
 }
 
 TEST(CtlTrust, AUserTrustsAndControlsACaptureOfHisOwn) {

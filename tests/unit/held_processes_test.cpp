@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Processes that are stopped are continued, also when nobody is left to do it.
 #include "emulator/base/unique_fd.h"
+#include "tests/unit/support/child_status.h"
+#include "tests/unit/support/fake_chains.h"
 #include "tests/unit/support/files.h"
 #include "user/control/held_processes.h"
 
@@ -125,6 +127,18 @@ TEST_F(HeldTest, TheGuardContinuesThemIfItsOwnerEnds) {
   EXPECT_FALSE(*holds_);
 }
 
+TEST_F(HeldTest, TheGuardKeepsTheMapWhateverItsNumberIs) {
+  const UniqueFd other(fcntl(map_.get(), F_DUPFD_CLOEXEC, 100));
+  const Stopped one;
+  put(one.pid());
+  EXPECT_EQ(test::status_of([&] {
+              const auto *held = new HeldProcesses(other.get(), holds_, false);
+              return held ? 0 : 1; // it ends without a word to the guard
+            }),
+            0);
+  EXPECT_TRUE(test::eventually([&] { return one.continued(false); }));
+}
+
 /// The only child of this thread.
 pid_t child() {
   const std::string children =
@@ -203,6 +217,31 @@ TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
   EXPECT_EQ(waitpid(parent, &status, 0), parent);
   EXPECT_EQ(WEXITSTATUS(status), 7);
   EXPECT_TRUE(held.continue_parents()) << "it looks only now and then";
+}
+
+TEST_F(HeldTest, AParentThatHasEndedIsNotLookedAtAgain) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    const pid_t grandchild = fork();
+    if (grandchild == 0)
+      for (;;)
+        pause();
+    (void)!write(ends[1], &grandchild, sizeof grandchild);
+    for (;;)
+      pause();
+  }
+  pid_t grandchild = 0;
+  ASSERT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
+  close(ends[0]), close(ends[1]);
+  HeldProcesses held(map_.get(), holds_, false);
+  put(uint32_t(grandchild));
+  held.release(uint32_t(grandchild));
+  kill(grandchild, SIGKILL);
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  EXPECT_FALSE(held.continue_parents());
 }
 
 /// A parent that is stopped while it waits, and a child of it.

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -345,6 +346,20 @@ TEST(LivingMappings, HaveTheCodeOfTheKernelForPrograms) {
   Mappings mappings;
   read_mappings(uint32_t(getpid()), mappings);
   EXPECT_EQ(at(mappings, uint32_t(getpid()), 0, address + 5), "[vdso]+5");
+}
+
+TEST(LivingMappings, OfProcessesThatCannotBeListedAreWarnedOf) {
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  testing::internal::CaptureStderr();
+  const rlimit none = {0, before.rlim_max};
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  Mappings mappings;
+  read_all_mappings(mappings);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "ovnitrace: warning: stacks lack names in programs that began before the capture: "
+            "cannot read /proc: Too many open files\n");
 }
 
 TEST(LivingMappings, AreReadFromAllProcesses) {

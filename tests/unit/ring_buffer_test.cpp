@@ -3,6 +3,8 @@
 #include "user/ring/ring_buffer.h"
 
 #include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/memory_ring.h"
 
 #include <gtest/gtest.h>
@@ -126,6 +128,23 @@ TEST(RingBufferSpace, IsGivenBackEach256KiB) {
   EXPECT_EQ(*consumer, 130 * kMessage);
   munmap(memory, 2 * page + kRing);
   close(fd);
+}
+
+TEST(RingBufferSpace, IsUnmappedAtTheEnd) {
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
+  const UniqueFd fd(memfd_create("unmapped at the end", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(fd.get(), off_t(2 * page + 2 * page)), 0);
+  const auto is_mapped = [] {
+    return text_of("/proc/self/maps").find("unmapped at the end") != std::string::npos;
+  };
+  {
+    RingBuffer ring(fd.get(), page);
+    const RingBuffer moved(std::move(ring));
+    EXPECT_TRUE(is_mapped());
+  }
+  EXPECT_FALSE(is_mapped());
+  EXPECT_THROW(RingBuffer(fd.get(), size_t(1) << 60), Error);
+  EXPECT_FALSE(is_mapped()) << "of one that cannot be mapped whole";
 }
 
 TEST(RingBufferSpace, AFileThatCannotBeMappedIsAnError) {

@@ -365,6 +365,12 @@ TEST_F(SingleSteps, AChildIsTracedIfItHasChains) {
   EXPECT_NE(unknown, known);
   EXPECT_TRUE(eventually([&] { return tracer_of(unknown) == 0; }));
   EXPECT_EQ(tracer_of(known), tracer_of(child_.pid()));
+  EXPECT_TRUE(eventually([&] { return status_of(unknown, "State").starts_with("S"); }))
+      << "it goes on";
+  chains_.list(unknown, 0);
+  step_->look(unknown);
+  EXPECT_TRUE(eventually([&] { return tracer_of(unknown) == tracer_of(child_.pid()); }))
+      << "it has chains now";
 }
 
 } // namespace

@@ -251,6 +251,42 @@ TEST_F(TcpServerTest, WaitsForInputOnly) {
     EXPECT_EQ(one.events, POLLIN);
 }
 
+// A sender that does not read gets its answer when it has made room for it.
+TEST_F(TcpServerTest, WaitsForRoomForWhatItSays) {
+  Sender &slow = connect();
+  const auto waits_at = [&] {
+    std::vector<pollfd> polls;
+    server_.add(polls);
+    return polls.at(1);
+  };
+  const std::string hello = write_message(MessageType::identify, write_identify("slow"));
+  ASSERT_EQ(send(slow.fd.get(), hello.data(), hello.size(), 0), ssize_t(hello.size()));
+  pollfd full = waits_at();
+  ASSERT_EQ(poll(&full, 1, 60'000), 1);
+  const int least = 1; // it does not grow
+  ASSERT_EQ(setsockopt(full.fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+  // Fills what the system keeps for the sender, to the last byte.
+  const std::string other(4096, 'x');
+  full.events = POLLOUT;
+  for (int rounds = 0; rounds < 3; rounds++) {
+    for (const size_t size : {other.size(), size_t(1)})
+      while (send(full.fd, other.data(), size, MSG_DONTWAIT) > 0)
+        rounds = 0;
+    poll(&full, 1, 1);
+  }
+  turn();
+  EXPECT_EQ(waits_at().events, POLLIN | POLLOUT);
+  std::string got;
+  for (int n = 0; n < 10'000 && !got.ends_with("memory/slow"); n++) {
+    std::string bytes(1 << 20, '\0');
+    const ssize_t size = recv(slow.fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    got.append(bytes, 0, size_t(std::max<ssize_t>(size, 0)));
+    turn();
+  }
+  EXPECT_TRUE(got.ends_with("memory/slow"));
+  EXPECT_EQ(waits_at().events, POLLIN);
+}
+
 TEST_F(TcpServerTest, TellsItsSendersThatItStops) {
   Sender &served = serve("served");
   heard(served);

@@ -102,7 +102,6 @@ uint64_t Parser::number(const Piece &piece, const std::string &what, uint64_t le
 
 void Parser::parse_uniform(const Piece &word) {
   Alarm alarm;
-  alarm.bcast = true;
   uint64_t *const numbers[] = {&alarm.period, &alarm.length, &alarm.samples};
   constexpr const char *kNames[] = {"PERIOD of uniform", "LENGTH of uniform", "COUNT of uniform"};
   for (size_t n = 0; n < std::size(numbers); n++) {
