@@ -2,6 +2,7 @@
 // What the BPF side of --control tells the loader about hits: results, messages, and which
 // processes have probes.
 #include "tests/unit/support/control_machine.h"
+#include "user/bpf/kernel_types.h"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,19 @@ std::vector<uint64_t> fired(const Machine &machine, size_t hits) {
   for (size_t n = 0; n < hits; n++)
     masks.push_back(machine.hit(0, ~0ull));
   return masks;
+}
+
+// A visit by the loader comes later, when threads may have gone on.
+TEST_F(ControlHits, TheLoaderVisitsThreadsOnlyIfTheKernelCannot) {
+  const KernelTypes types; // since 6.7 and 6.10
+  const bool can =
+      types.has_function("bpf_iter_task_new") && types.has_function("bpf_preempt_disable");
+  const Plan plan = make_plan({"start:int3"});
+  Machine machine(plan);
+  machine.add_thread();
+  EXPECT_EQ(machine.hit(0, 1), 1u);
+  machine.messages();
+  EXPECT_EQ(machine.visits(), can ? 0u : 1u);
 }
 
 TEST_F(ControlHits, EachRoundHasAllSamples) {

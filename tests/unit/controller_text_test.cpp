@@ -206,6 +206,26 @@ TEST_F(ControllerText, ABroadcastFinishesInTheProcess) {
                          std::to_string(one.pid())});
 }
 
+// The last messages of a command are of what it did: whoever asked sees all of it.
+TEST_F(ControllerText, AChainThatACommandEndsHasFinishedBeforeTheAnswer) {
+  const test::WaitingProgram one("/bin/cat");
+  std::vector<std::string> chains;
+  for (int n = 1; n <= CONTROL_CHAINS; n++)
+    chains.push_back("threadid:interactive:count" + std::to_string(n));
+  std::vector<long> finished, expected;
+  said(chains, {one.pid()}, false, [&](Controller &controller, Capture &capture) {
+    begin(controller, capture, {one.pid()});
+    for (int n = 1; n <= CONTROL_CHAINS; n++) {
+      controller.ask("start");
+      const std::string text = test::text_of("/proc/self/fd/2"); // what was printed
+      finished.push_back(std::count(text.begin(), text.end(), '\n'));
+      expected.push_back(n);
+    }
+  });
+  EXPECT_EQ(thrown_, "");
+  EXPECT_EQ(finished, expected);
+}
+
 TEST_F(ControllerText, NewThreadsAndProcessesHaveChains) {
   const test::WaitingProgram one(make("growing", kGrowing, ".c -pthread"));
   const std::string process = "process " + std::to_string(one.pid()) + ": in ",

@@ -178,6 +178,21 @@ TEST(NeededLibrary, TheLoaderRunsAsTheUserOfTheProgram) {
             std::vector<std::string>{"/65534/65533/nowhere/someone"});
 }
 
+TEST(ProgramWithoutPath, IsTheOneThatExecvpFinds) {
+  const test::TempDir dir;
+  std::ofstream(dir / "app") << "";
+  fs::permissions(dir / "app", fs::perms::owner_all);
+  const std::string path = getenv("PATH");
+  const fs::path before = fs::current_path();
+  fs::current_path(dir.path());
+  unsetenv("PATH");
+  const std::string shell = path_of_program("sh"), own = path_of_program("app");
+  setenv("PATH", path.c_str(), 1);
+  fs::current_path(before);
+  EXPECT_EQ(shell, "/bin/sh");
+  EXPECT_EQ(own, "") << "the working directory is not in the list";
+}
+
 /// What is in the file of that name that the process has mapped.
 std::string text_of_mapped(const std::string &path) {
   for (const MappedFile &file : mapped_files(uint32_t(getpid())))

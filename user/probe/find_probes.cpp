@@ -80,8 +80,6 @@ void Finder::look_at_program(const std::string &name, const Identity &identity) 
   if (look(path, open_program(path), kMostFoundFiles) == Looked::kEarlier) // by --probe
     if (const auto file = read_elf_file(open_program(path).get()))
       interpreter_ = file->interpreter;
-  if (interpreter_.empty())
-    return;
   for (const std::string &library : needed_libraries(interpreter_, path, identity))
     look_if_new(library, open_regular(library));
 }
@@ -105,7 +103,7 @@ void Finder::look_at_file(const std::string &path) {
 
 std::string path_of_program(const std::string &program) {
   const char *list = std::getenv("PATH");
-  const std::string path = list ? list : "";
+  const std::string path = list ? list : "/bin:/usr/bin"; // as execvp() has it
   if (program.find('/') != program.npos)
     return program;
   for (size_t at = 0; at <= path.size();) {

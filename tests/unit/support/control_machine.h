@@ -78,9 +78,13 @@ public:
       const auto &one = *static_cast<const control_message *>(data);
       if (one.kind != CONTROL_VISIT)
         all.emplace_back(one.kind, one.pid, one.tid, one.alarm);
+      else
+        visits_++;
     });
     return all;
   }
+  /// How often messages() has left out that the kernel asked for a visit.
+  uint32_t visits() const { return visits_; }
   /// Alarms that the loader was asked to make hit since the last call.
   std::vector<uint32_t> armed() {
     std::vector<uint32_t> alarms;
@@ -98,7 +102,7 @@ private:
   RingBuffer messages_{programs_.messages_fd(), control::Programs::kMessageBytes};
   const control::Plan &plan_;
   control_process process_ = {};
-  uint32_t threads_ = 0;
+  uint32_t threads_ = 0, visits_ = 0;
 };
 
 /// Returns why the programs of --control cannot be loaded; empty: they can. It takes a second, and
