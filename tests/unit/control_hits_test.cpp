@@ -47,8 +47,10 @@ TEST_F(ControlHits, TheLoaderVisitsThreadsOnlyIfTheKernelCannot) {
   const KernelTypes types; // since 6.7 and 6.10
   const bool can =
       types.has_function("bpf_iter_task_new") && types.has_function("bpf_preempt_disable");
-  const Plan plan = make_plan({"start:int3"});
-  Machine machine(plan);
+  const Plan plan = make_plan({"start:int3:bcast"});
+  ProgramOptions options;
+  options.region_by_thread = true;
+  Machine machine(plan, options);
   machine.add_thread();
   EXPECT_EQ(machine.hit(0, 1), 1u);
   machine.messages();

@@ -24,7 +24,8 @@ constexpr uint32_t kMachinePid = 3'000'000; // above pid_max of any machine, bel
 /// One process with threads in the maps of the BPF object.
 class ControlMachine {
 public:
-  explicit ControlMachine(const control::Plan &plan) : programs_(plan, {}, {}), plan_(plan) {
+  explicit ControlMachine(const control::Plan &plan, const control::ProgramOptions &options = {})
+      : programs_(plan, {}, options), plan_(plan) {
     for (size_t c = 0; c < plan.chain_table.size(); c++)
       process_.broadcast[c] =
           plan.chain_table[c].waits ? uint64_t(CONTROL_WAITING) << CONTROL_POSITION_SHIFT : 0;
