@@ -207,9 +207,7 @@ void Controller::run() {
     try {
       take_messages();
       fire_timers();
-      while (const auto held = files[2].revents && single_step_->file() >= 0
-                                   ? single_step_->next_held()
-                                   : std::nullopt) {
+      while (const auto held = files[2].revents ? single_step_->next_held() : std::nullopt) {
         look_at(held->pid);
         single_step_->release(held->tid);
       }
