@@ -206,7 +206,7 @@ TEST_F(ControllerText, ABroadcastFinishesInTheProcess) {
                          std::to_string(one.pid())});
 }
 
-// The last messages of a command are of what it did: whoever asked sees all of it.
+// The last messages of a command are of what it did: all of it is seen after the answer.
 TEST_F(ControllerText, AChainThatACommandEndsHasFinishedBeforeTheAnswer) {
   const test::WaitingProgram one("/bin/cat");
   std::vector<std::string> chains(CONTROL_CHAINS / 2, "threadid:interactive");
