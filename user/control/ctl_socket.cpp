@@ -184,7 +184,7 @@ std::string ask(const std::string &where, const std::string &command, int patien
   TEMP_FAILURE_RETRY(send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL));
   if (command == "save" || command == "stop")
     patience = -1; // what is written may be large
-  bool in_time;
+  bool in_time = false;
   const std::string text = read_all(fd.get(), kMostAnswer, patience, 0, in_time);
   if (text.empty() && !in_time)
     throw ovnitrace::Error(
