@@ -25,6 +25,12 @@ if ! /usr/bin/python3 -c 'import clang.cindex' 2>/dev/null || ! command -v ld.ll
   die "python3-clang, lld or node is missing: run scripts/setup.sh"
 fi
 
+mutate() {
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=scripts exec /usr/bin/python3 -m mutate "$@"
+}
+
+case " $* " in *" -h "* | *" --help "*) mutate --help ;; esac
+
 # The first copy keeps times, as that of what is built does. Later ones are newer than any build.
 keep=
 if [ ! -d "$tree/build" ]; then
@@ -48,4 +54,4 @@ fi
 make -C "$tree" -j"$(nproc)" all test-programs >build/mutate/build.log 2>&1 ||
   die "the copy does not build without a mutant: build/mutate/build.log"
 cd "$tree"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=scripts exec /usr/bin/python3 -m mutate "$@"
+mutate "$@"
