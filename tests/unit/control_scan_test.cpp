@@ -191,6 +191,14 @@ TEST(ControlProbe, AnExitIsEachInstructionThatLeavesTheFunction) {
   EXPECT_TRUE(places.notes.empty());
 }
 
+TEST(ControlProbe, TheEntryOfAFunctionWhoseExitIsWantedIsBehindItsEndbr) {
+  Image image = image_of("f3 0f 1e fa 55 5d c3");
+  image.functions.push_back({"foo", 0x1000, 7});
+  const Places places = places_of("stop:exit_func:foo", image);
+  EXPECT_EQ(probes_of(places, ProbeKind::alarm), (Probes{{0x404, 2}}));
+  EXPECT_EQ(probes_of(places, ProbeKind::leave), (Probes{{0x406, 2}}));
+}
+
 TEST(ControlProbe, AnExitThatCannotBeProbedSaysWhy) {
   const auto why = [](const char *hex) {
     Image image = image_of(hex);

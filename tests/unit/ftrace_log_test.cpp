@@ -216,6 +216,27 @@ TEST_F(FtraceLog, LossAfterAChunkWasSavedOrChangedIsAnotherBlackout) {
   EXPECT_EQ(status(chunk).lost, 5u);
 }
 
+TEST_F(FtraceLog, TheLastSlotTellsThatEventsAreLost) {
+  int chunk = start(1, JTN, 5 * kEvent);
+  for (int blackouts = 0; blackouts < 3; blackouts++) {
+    log(1), log(2);
+    FTrace_disable();
+    said_in(chunk); // ends the blackout
+    int next = create(1, kFree | JTN);
+    ASSERT_EQ(FTrace_chunk_link(chunk, next), 0);
+    EXPECT_EQ(FTrace_enable(), 0);
+    ASSERT_EQ(FTrace_set_chunk_flags(next, FULL | JTN), 0); // taken away again
+  }
+  FTrace_disable();
+  const Said start_of{FTrace_EVT_blackout_start, 0, 0};
+  EXPECT_EQ(said_in(chunk), (Saids{user(1),
+                                   start_of,
+                                   {FTrace_EVT_blackout_end, 0, 1},
+                                   start_of,
+                                   {FTrace_EVT_blackout_end, 0, 2},
+                                   start_of}));
+}
+
 TEST_F(FtraceLog, ABlackoutEndsWhenTheChunkIsSavedOrLeft) {
   const Saids expected{user(1), {FTrace_EVT_blackout_start, 0, 0}, {FTrace_EVT_blackout_end, 0, 2}};
   int saved = start(1, JTN);

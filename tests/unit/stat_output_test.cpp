@@ -139,9 +139,19 @@ TEST_F(StatOutputTest, RunsOfTwoCommandsAreComparedUnderTheirNames) {
   EXPECT_EQ(object["a"].size(), 2u) << json.out;
 }
 
+TEST_F(StatOutputTest, ADashIsNoFile) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path removed = dir / "removed";
+  std::filesystem::create_directory(removed);
+  std::filesystem::current_path(removed);
+  std::filesystem::remove(removed);
+  check_output({.file = "-"}); // no file can be made here
+  EXPECT_THROW(check_output({.file = "out"}), Error);
+  std::filesystem::current_path(before);
+}
+
 TEST_F(StatOutputTest, AFileIsCheckedBeforeTheProgramRuns) {
   check_output({});
-  check_output({.file = "-"});
   const std::string file = dir / "out";
   check_output({.file = file});
   EXPECT_FALSE(std::filesystem::exists(file)) << "nothing is made yet";

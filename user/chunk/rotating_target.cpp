@@ -96,7 +96,6 @@ void RotatingTarget::fill_part(DirectoryTarget &part, uint64_t known_until) {
   part.begin();
   uint64_t begin = std::numeric_limits<uint64_t>::max();
   for (Cpu &cpu : by_cpu_) {
-    cpu.from = cpu.to = 0;
     cpu.has_file = false;
     if (cpu.next_number)
       begin = std::min(begin, std::max(cpu.last, known_until));
