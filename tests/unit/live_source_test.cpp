@@ -5,6 +5,7 @@
 #include "emulator/models/registry.h"
 #include "emulator/ovni_export/export_trace.h"
 #include "emulator/slices/slicer.h"
+#include "tests/unit/support/cases.h"
 #include "tests/unit/support/collecting_rows.h"
 #include "tests/unit/support/collecting_sink.h"
 #include "tests/unit/support/files.h"
@@ -286,7 +287,7 @@ LiveScript random_script(std::mt19937 &random) {
 
 TEST(LiveSourceProperty, GivesWhatFilesGive) {
   std::mt19937 random(7);
-  for (int round = 0; round < 30; round++) {
+  for (int round = 0; round < int(test::cases(12)); round++) {
     TempDir dir;
     CollectingSink sink;
     const LiveScript script = random_script(random);
