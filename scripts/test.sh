@@ -73,15 +73,18 @@ count_results() {
        count < 20 { text[count++] = substr($0, 1, 300) }' "$log" >>"$failures"
 }
 
-# Runs a GoogleTest program of captures. Some kernels hide events of certain threads, and a host can
-# take a CPU away for long. If at most five tests fail, they run again, and the summary names them.
+# Runs a GoogleTest program of captures: captures PROGRAM SHARDS COMMAND… Some kernels hide events of
+# certain threads, and a host can take a CPU away for long. If at most five tests fail, they run again,
+# one after the other, and the summary names them.
 captures() {
-  local program=$1 all=$failures names
-  shift
+  local program=$1 shards=$2 all=$failures names
+  shift 2
   failures=$notes/first
   : >"$failures"
-  googletest "$program" 1 "$@"
-  names=$(sed -nE 's/^\[ *FAILED *\] ([^ ,]+).* \([0-9]+ ms\)$/\1/p' "$program.0.log")
+  googletest "$program" "$shards" "$@"
+  names=$(for ((shard = 0; shard < shards; shard++)); do
+    sed -nE 's/^\[ *FAILED *\] ([^ ,]+).* \([0-9]+ ms\)$/\1/p' "$program.$shard.log"
+  done)
   failures=$all
   if [ -z "$names" ] || [ "$(wc -w <<<"$names")" -gt 5 ] ||
     grep -q '^[^ ]* ended with status' "$notes/first"; then
@@ -96,7 +99,7 @@ captures() {
 # Tracing needs root; without sudo the tests themselves say what they cannot do.
 root=
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && sudo true; then
-  root=sudo
+  root="sudo --preserve-env=GTEST_TOTAL_SHARDS,GTEST_SHARD_INDEX"
 fi
 
 runners="unit_tests e2e_tests browser_tests"
@@ -105,7 +108,7 @@ for runner in $runners; do
   binary=build/tests/$runner
   [ -x "$binary" ] || continue
   case $runner in
-  e2e_tests) captures "$binary" $root "$binary" ;;
+  e2e_tests) captures "$binary" 2 $root "$binary" ;;
   unit_tests) googletest "$binary" "$(($(nproc) * 2))" "$binary" ;; # many tests only wait
   *) googletest "$binary" 1 "$binary" ;;
   esac
@@ -131,7 +134,7 @@ for kernel in $kernels; do
   only=
   [ "$kernel" != 6.12 ] || only=--gtest_filter=$loads
   if [ "$state" = "$kernel ready" ]; then
-    QUICK=1 captures "build/tests/kernel-$kernel" tests/kernels/run.sh "$kernel" ${only:+"$only"}
+    QUICK=1 captures "build/tests/kernel-$kernel" 1 tests/kernels/run.sh "$kernel" ${only:+"$only"}
   else
     echo "Linux $state" >>"$skips"
     skipped=$((skipped + 1))
