@@ -266,7 +266,9 @@ TEST_F(RecordedProgram, ATriggerMarksAndSavesUntilItHasSavedEnough) {
       << session.printed();
   EXPECT_EQ(session.count_printed("--max-saves"), 1u);
   EXPECT_FALSE(session.exists("t.2"));
-  EXPECT_TRUE(matches(test::text_of(session.path("log")), "^t\\.1,exit of true\\([0-9]+\\)\\.\n$"));
+  EXPECT_TRUE(session.await([&] { // a command goes on after the end
+    return matches(test::text_of(session.path("log")), "^t\\.1,exit of true\\([0-9]+\\)\\.\n$");
+  }));
   for (const char *name : {"t.1", "t"}) {
     const Words marks = session.trace(name).marks();
     ASSERT_EQ(marks.size(), 1u) << name;
