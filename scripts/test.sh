@@ -20,7 +20,7 @@ else
   echo "test: step 2 of 3: build (it goes on where an earlier build ended)"
   scripts/build.sh all test-programs fuzzers || exit 1
   echo "test: step 3 of 3: run the tests: unit tests, captures, the page in a browser," \
-    "other kernels, fuzzers; about 15 min"
+    "other kernels, fuzzers; about 20 min"
 fi
 
 passed=0 failed=0 skipped=0
@@ -73,10 +73,10 @@ count_results() {
        count < 20 { text[count++] = substr($0, 1, 300) }' "$log" >>"$failures"
 }
 
-# Runs a GoogleTest program of captures: captures PROGRAM SHARDS COMMAND… Some kernels hide events of
-# certain threads, and a host can take a CPU away for long. If at most five tests fail, they run again,
-# one after the other, and the summary names them.
-captures() {
+# Runs a GoogleTest program with captures: with_second_try PROGRAM SHARDS COMMAND… Some kernels hide
+# events of certain threads, and a host can take a CPU away for long. If at most five tests fail, they
+# run again, one after the other, and the summary names them.
+with_second_try() {
   local program=$1 shards=$2 all=$failures names
   shift 2
   failures=$notes/first
@@ -97,9 +97,9 @@ captures() {
 }
 
 # Tracing needs root; without sudo the tests themselves say what they cannot do.
-root=
+root=()
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null && sudo true; then
-  root="sudo --preserve-env=GTEST_TOTAL_SHARDS,GTEST_SHARD_INDEX"
+  root=(sudo '--preserve-env=GTEST_TOTAL_SHARDS,GTEST_SHARD_INDEX')
 fi
 
 runners="unit_tests e2e_tests browser_tests"
@@ -108,8 +108,8 @@ for runner in $runners; do
   binary=build/tests/$runner
   [ -x "$binary" ] || continue
   case $runner in
-  e2e_tests) captures "$binary" 2 $root "$binary" ;;
-  unit_tests) googletest "$binary" "$(($(nproc) * 2))" "$binary" ;; # many tests only wait
+  e2e_tests) with_second_try "$binary" 2 "${root[@]}" "$binary" ;;
+  unit_tests) with_second_try "$binary" "$(($(nproc) * 2))" "$binary" ;; # many tests only wait
   *) googletest "$binary" 1 "$binary" ;;
   esac
 done
@@ -134,7 +134,7 @@ for kernel in $kernels; do
   only=
   [ "$kernel" != 6.12 ] || only=--gtest_filter=$loads
   if [ "$state" = "$kernel ready" ]; then
-    QUICK=1 captures "build/tests/kernel-$kernel" 1 tests/kernels/run.sh "$kernel" ${only:+"$only"}
+    QUICK=1 with_second_try "build/tests/kernel-$kernel" 1 tests/kernels/run.sh "$kernel" ${only:+"$only"}
   else
     echo "Linux $state" >>"$skips"
     skipped=$((skipped + 1))
