@@ -265,7 +265,7 @@ TEST(RotatedParts, EachRecordIsWrittenOrMissing) {
   EXPECT_EQ(written + parts.missing, parts.given);
 }
 
-// The only other part makes room although a trigger keeps it. Then it is forgotten.
+// The disk is full, and a trigger keeps the only part beside the newest: that one is removed.
 TEST(RotatedParts, AKeptPartMakesRoomOnAFullDisk) {
   const SmallDisk disk(200);
   const std::string path = disk.path() + "/trace";
