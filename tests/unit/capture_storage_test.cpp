@@ -6,6 +6,7 @@
 #include "emulator/base/error.h"
 #include "tests/unit/support/chunks.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/work_in.h"
 #include "user/chunk/directory_target.h"
 #include "user/chunk/rotating_target.h"
 #include "user/record/make_target.h"
@@ -207,21 +208,9 @@ TEST(MakeTarget, IsCutIfItIsToRotate) {
   EXPECT_EQ(cut->place(), dir / "cut");
 }
 
-/// Works in a directory while it lives.
-class WorkIn {
-public:
-  explicit WorkIn(const std::string &path) : before_(fs::current_path()) { fs::current_path(path); }
-  ~WorkIn() { fs::current_path(before_); }
-  WorkIn(const WorkIn &) = delete;
-  WorkIn &operator=(const WorkIn &) = delete;
-
-private:
-  const fs::path before_;
-};
-
 TEST(MakeTarget, HasANameOfItsOwnIfNoneIsGiven) {
   const TempDir dir;
-  const WorkIn here(dir.path());
+  const test::WorkIn here(dir.path());
   const std::string first = finish(make_target({}, "/bin/app", 1));
   const std::string second = finish(make_target({}, "/bin/app", 1));
   EXPECT_TRUE(first.starts_with("app-")) << first;
@@ -247,7 +236,7 @@ TEST(MakeTarget, OfASaveIsNumbered) {
 
 TEST(MakeTarget, OfASaveFromTheLiveViewIsInTheCurrentDirectory) {
   const TempDir dir, scratch;
-  const WorkIn here(dir.path());
+  const test::WorkIn here(dir.path());
   struct : LiveView {
     bool wait(uint64_t, int) override { return false; }
     void take(const std::string &, uint64_t, uint64_t) override {}

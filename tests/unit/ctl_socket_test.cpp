@@ -6,6 +6,7 @@
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/work_in.h"
 #include "user/control/ctl_socket.h"
 
 #include <gtest/gtest.h>
@@ -321,12 +322,10 @@ TEST(CtlSocket, RootMayControlTheCaptureOfAnother) {
 // A person may give a trace any name.
 TEST(CtlSocket, ADirectoryWithTheNameOfANumberIsADirectory) {
   const test::TempDir dir;
-  const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::create_directory(dir / "4711");
-  std::filesystem::current_path(dir.path());
+  const test::WorkIn here(dir.path());
   EXPECT_EQ(error_of("4711"), "ctl 4711: no capture is running there: it has ended");
   EXPECT_EQ(error_of("4711x"), "ctl 4711x: No such file or directory");
-  std::filesystem::current_path(before);
 }
 
 TEST(CtlSocket, SaysWhyACaptureCannotBeReached) {

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ovnitrace::control {
 namespace {
@@ -182,25 +183,34 @@ TEST_F(HeldTest, TheGuardOfAGroupIsInASessionOfOurs) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << status;
 }
 
-/// su, for example, stops itself when its child is stopped.
-TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
+/// Makes a process that does this with a child that only waits. Returns both.
+std::pair<pid_t, pid_t> with_child(void (*act)(pid_t grandchild)) {
   int ends[2];
-  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const pid_t parent = fork();
   if (parent == 0) {
     const pid_t grandchild = fork();
-    if (grandchild == 0)
-      for (;;)
-        pause();
+    while (grandchild == 0)
+      pause();
     (void)!write(ends[1], &grandchild, sizeof grandchild);
+    for (;;)
+      act(grandchild);
+  }
+  pid_t grandchild = 0;
+  EXPECT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
+  close(ends[0]), close(ends[1]);
+  return {parent, grandchild};
+}
+
+/// su, for example, stops itself when its child is stopped.
+TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
+  const auto [parent, grandchild] = with_child([](pid_t grandchild) {
     raise(SIGSTOP);
     kill(grandchild, SIGKILL);
     waitpid(grandchild, nullptr, 0);
     _exit(7);
-  }
-  pid_t grandchild = 0;
-  ASSERT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
-  close(ends[0]), close(ends[1]);
+  });
+  ASSERT_GT(grandchild, 0);
   int status = 0;
   waitpid(parent, &status, WUNTRACED);
   ASSERT_TRUE(WIFSTOPPED(status));
@@ -220,21 +230,8 @@ TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
 }
 
 TEST_F(HeldTest, AParentThatHasEndedIsNotLookedAtAgain) {
-  int ends[2];
-  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  const pid_t parent = fork();
-  if (parent == 0) {
-    const pid_t grandchild = fork();
-    if (grandchild == 0)
-      for (;;)
-        pause();
-    (void)!write(ends[1], &grandchild, sizeof grandchild);
-    for (;;)
-      pause();
-  }
-  pid_t grandchild = 0;
-  ASSERT_EQ(read(ends[0], &grandchild, sizeof grandchild), ssize_t(sizeof grandchild));
-  close(ends[0]), close(ends[1]);
+  const auto [parent, grandchild] = with_child([](pid_t) { pause(); });
+  ASSERT_GT(grandchild, 0);
   HeldProcesses held(map_.get(), holds_, false);
   put(uint32_t(grandchild));
   held.release(uint32_t(grandchild));

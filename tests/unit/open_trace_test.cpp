@@ -5,6 +5,7 @@
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
+#include "tests/unit/support/work_in.h"
 
 #include <gtest/gtest.h>
 
@@ -69,14 +70,14 @@ TEST_F(OpenTrace, OneFileOfATraceHasOneCpu) {
             1u);
   EXPECT_EQ(sink.reported[0].file, app + "/cpu0000.ftr");
   EXPECT_TRUE(sink.reported[0].harmless);
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(app);
-  sink.reported.clear();
-  open_trace({{"cpu0000.ftr"}}, sink);
-  EXPECT_EQ(sink.count("to read the whole trace, name the directory ."), 1u);
-  EXPECT_EQ(refused({{"trace.json"}}),
-            "trace.json only describes a trace: name the directory of the trace, .");
-  std::filesystem::current_path(before);
+  {
+    const test::WorkIn here(app);
+    sink.reported.clear();
+    open_trace({{"cpu0000.ftr"}}, sink);
+    EXPECT_EQ(sink.count("to read the whole trace, name the directory ."), 1u);
+    EXPECT_EQ(refused({{"trace.json"}}),
+              "trace.json only describes a trace: name the directory of the trace, .");
+  }
   std::filesystem::remove(app + "/trace.json");
   sink.reported.clear();
   open_trace({{app + "/cpu0000.ftr"}}, sink);

@@ -7,6 +7,7 @@
 #include "tests/unit/support/error_from.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/work_in.h"
 
 #include <csignal>
 #include <cstring>
@@ -330,10 +331,8 @@ TEST(AtomicDirectory, RefusesADirectoryThatItCannotReplace) {
 
 TEST(AtomicFile, WorksOnANameWithoutADirectory) {
   test::TempDir dir;
-  std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(dir.path());
+  const test::WorkIn here(dir.path());
   write_text_file("f", "text");
-  std::filesystem::current_path(before);
   EXPECT_EQ(test::text_of(dir / "f"), "text");
 }
 

@@ -5,6 +5,7 @@
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/work_in.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/find_probes.h"
 #include "user/probe/mapped_files.h"
@@ -183,12 +184,10 @@ TEST(ProgramWithoutPath, IsTheOneThatExecvpFinds) {
   std::ofstream(dir / "app") << "";
   fs::permissions(dir / "app", fs::perms::owner_all);
   const std::string path = getenv("PATH");
-  const fs::path before = fs::current_path();
-  fs::current_path(dir.path());
+  const test::WorkIn here(dir.path());
   unsetenv("PATH");
   const std::string shell = path_of_program("sh"), own = path_of_program("app");
   setenv("PATH", path.c_str(), 1);
-  fs::current_path(before);
   EXPECT_EQ(shell, "/bin/sh");
   EXPECT_EQ(own, "") << "the working directory is not in the list";
 }

@@ -6,6 +6,7 @@
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/temp_dir.h"
+#include "tests/unit/support/work_in.h"
 #include "user/probe/arguments.h"
 #include "user/probe/elf_file.h"
 #include "user/probe/find_probes.h"
@@ -282,8 +283,7 @@ TEST(FindProbes, LooksForAProgramAsAShellDoes) {
   fs::copy_file(library(), dir / "app");
   fs::permissions(dir / "app", fs::perms::owner_all);
   const std::string path = getenv("PATH");
-  const fs::path before = fs::current_path();
-  fs::current_path(dir.path());
+  const test::WorkIn here(dir.path());
   for (const char *list : {"", ":/nowhere", "/nowhere:", "/nowhere::/elsewhere"}) {
     setenv("PATH", list, 1);
     EXPECT_EQ(find_probes({.program = "app"}).files.size(), 1u) << list;
@@ -291,7 +291,6 @@ TEST(FindProbes, LooksForAProgramAsAShellDoes) {
   setenv("PATH", "/nowhere", 1);
   EXPECT_TRUE(find_probes({.program = "app"}).files.empty());
   setenv("PATH", path.c_str(), 1);
-  fs::current_path(before);
 }
 
 // Another program of that name, later in PATH, is not the one that will run.

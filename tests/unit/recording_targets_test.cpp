@@ -29,10 +29,27 @@ protected:
     more.insert(more.begin(), {"-p", std::to_string(program.pid())});
     return more;
   }
+  /// Records as root does for a user who called sudo.
+  static int record_under_sudo(const Words &options) {
+    setenv("SUDO_UID", "65534", 1);
+    setenv("SUDO_GID", "65533", 1);
+    chmod(".", 0777);
+    return Session::record(options, {});
+  }
 };
 
 Words shell(const std::string &script) {
   return {"/bin/sh", "-c", script};
+}
+
+/// Compiles a program that logs user events. Returns its path.
+std::string built(const test::TempDir &dir, const std::string &code) {
+  std::string app = dir / "app";
+  std::ofstream(app + ".c") << "#include <ovnitrace/user_event.h>\n" << code;
+  const std::string build =
+      "gcc -O1 -I" + test::project_path("include").string() + " -o " + app + " " + app + ".c";
+  EXPECT_EQ(std::system(build.c_str()), 0) << build;
+  return app;
 }
 
 bool contains(const std::string &text, const std::string &part) {
@@ -41,12 +58,7 @@ bool contains(const std::string &text, const std::string &part) {
 
 TEST_F(RecordingTargets, AProcessIsTracedUntilItEndsWithTheRightsOfTheUserOfSudo) {
   WaitingProgram cat("/bin/cat");
-  Session session([&] {
-    setenv("SUDO_UID", "65534", 1);
-    setenv("SUDO_GID", "65533", 1);
-    chmod(".", 0777);
-    return Session::record(attached(cat), {});
-  });
+  Session session([&] { return record_under_sudo(attached(cat)); });
   ASSERT_TRUE(session.await_start()) << session.printed();
   const std::string status = test::text_of(fmt::format("/proc/{}/status", session.pid()));
   EXPECT_TRUE(contains(status, "\nUid:\t65534\t65534\t65534\t65534\n")) << status;
@@ -155,15 +167,11 @@ TEST_F(RecordingTargets, FamiliesAreRecordedBesideTheScheduler) {
 
 TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
   const test::TempDir dir;
-  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
-                                  "int main(void) {\n"
-                                  "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
-                                  "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
-                                  "  return 3;\n"
-                                  "}\n";
-  const std::string app = dir / "app", include = test::project_path("include"),
-                    build = "gcc -O1 -I" + include + " -o " + app + " " + app + ".c";
-  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  const std::string app = built(dir, "int main(void) {\n"
+                                     "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
+                                     "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
+                                     "  return 3;\n"
+                                     "}\n");
   Session other(Words{}, {"/usr/bin/env", app});
   EXPECT_EQ(other.wait(), 3) << other.printed();
   EXPECT_EQ(
@@ -195,23 +203,15 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
 // The user of sudo may not read this program, which another user runs.
 TEST_F(RecordingTargets, UserEventsOfAProcessAreFoundWithTheRightsOfRoot) {
   const test::TempDir dir;
-  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
-                                  "#include <unistd.h>\n"
-                                  "int main(void) {\n"
-                                  "  for (char c; read(0, &c, 1) == 1 && write(1, &c, 1) == 1;)\n"
-                                  "    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, c);\n"
-                                  "}\n";
-  const std::string app = dir / "app", include = test::project_path("include"),
-                    build = "gcc -O1 -I" + include + " -o " + app + " " + app + ".c";
-  ASSERT_EQ(std::system(build.c_str()), 0) << build;
+  const std::string app =
+      built(dir, "#include <unistd.h>\n"
+                 "int main(void) {\n"
+                 "  for (char c; read(0, &c, 1) == 1 && write(1, &c, 1) == 1;)\n"
+                 "    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, c);\n"
+                 "}\n");
   ASSERT_EQ(chmod(app.c_str(), 0700), 0);
   WaitingProgram program(app);
-  Session session([&] {
-    setenv("SUDO_UID", "65534", 1);
-    setenv("SUDO_GID", "65533", 1);
-    chmod(".", 0777);
-    return Session::record(attached(program), {});
-  });
+  Session session([&] { return record_under_sudo(attached(program)); });
   ASSERT_TRUE(session.await_start()) << session.printed();
   EXPECT_TRUE(program.turn());
   EXPECT_TRUE(program.turn()) << "the first event is logged";

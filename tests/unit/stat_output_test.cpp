@@ -6,6 +6,7 @@
 #include "emulator/base/error.h"
 #include "tests/unit/support/diff_rig.h"
 #include "tests/unit/support/files.h"
+#include "tests/unit/support/work_in.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -140,14 +141,12 @@ TEST_F(StatOutputTest, RunsOfTwoCommandsAreComparedUnderTheirNames) {
 }
 
 TEST_F(StatOutputTest, ADashIsNoFile) {
-  const std::filesystem::path before = std::filesystem::current_path();
   const std::filesystem::path removed = dir / "removed";
   std::filesystem::create_directory(removed);
-  std::filesystem::current_path(removed);
+  const test::WorkIn here(removed);
   std::filesystem::remove(removed);
   check_output({.file = "-"}); // no file can be made here
   EXPECT_THROW(check_output({.file = "out"}), Error);
-  std::filesystem::current_path(before);
 }
 
 TEST_F(StatOutputTest, AFileIsCheckedBeforeTheProgramRuns) {
