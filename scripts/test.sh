@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 # One old kernel and the newest. On one between them, a few tests show that everything loads: what the
 # verifier allows changes in both directions.
-kernels="6.1 6.12 7.3"
+kernels="6.1 7.3 6.12"
 loads="Accounting.CountsEachTransitionOnce:Stat.TakesFamiliesAndStacks:ControlFire.StartsMarks*"
 [ "${1:-}" != fuzz ] && [ "$(uname -m)" = x86_64 ] || kernels=
 
@@ -20,7 +20,7 @@ else
   echo "test: step 2 of 3: build (it goes on where an earlier build ended)"
   scripts/build.sh all test-programs fuzzers || exit 1
   echo "test: step 3 of 3: run the tests: unit tests, captures, the page in a browser," \
-    "other kernels, fuzzers; about 20 min"
+    "other kernels, fuzzers; about 15 min"
 fi
 
 passed=0 failed=0 skipped=0
@@ -29,22 +29,26 @@ trap 'rm -rf "$notes"' EXIT
 skips=$notes/skips failures=$notes/failures flaky=$notes/flaky
 touch "$skips" "$failures" "$flaky"
 
-# Runs a GoogleTest program: googletest PROGRAM SHARDS COMMAND… The shards run at a time.
-googletest() {
-  local program=$1 shards=$2 shard pids=()
+# Starts a GoogleTest program: start PROGRAM SHARDS COMMAND… The shards run at a time.
+start() {
+  local program=$1 shards=$2 shard
   shift 2
   echo "== $*"
   for ((shard = 0; shard < shards; shard++)); do
     {
       GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard "$@" --gtest_color=no 2>&1 |
         tee "$program.$shard.log"
-      exit "${PIPESTATUS[0]}"
+      echo "${PIPESTATUS[0]}" >"$program.$shard.status"
     } &
-    pids+=($!)
   done
+}
+
+# Waits for everything that was started, and counts the results of one program: finish PROGRAM SHARDS
+finish() {
+  local program=$1 shards=$2 shard
+  wait
   for ((shard = 0; shard < shards; shard++)); do
-    wait "${pids[shard]}"
-    count_results "$program" $? "$program.$shard.log"
+    count_results "$program" "$(cat "$program.$shard.status")" "$program.$shard.log"
   done
 }
 
@@ -73,15 +77,15 @@ count_results() {
        count < 20 { text[count++] = substr($0, 1, 300) }' "$log" >>"$failures"
 }
 
-# Runs a GoogleTest program with captures: with_second_try PROGRAM SHARDS COMMAND… Some kernels hide
-# events of certain threads, and a host can take a CPU away for long. If at most five tests fail, they
-# run again, one after the other, and the summary names them.
-with_second_try() {
+# As finish, with a second try: finish_or_retry PROGRAM SHARDS COMMAND… Some kernels hide events of
+# certain threads, and a host can take a CPU away for long. If at most five tests fail, they run again,
+# one after the other, and the summary names them.
+finish_or_retry() {
   local program=$1 shards=$2 all=$failures names
   shift 2
   failures=$notes/first
   : >"$failures"
-  googletest "$program" "$shards" "$@"
+  finish "$program" "$shards"
   names=$(for ((shard = 0; shard < shards; shard++)); do
     sed -nE 's/^\[ *FAILED *\] ([^ ,]+).* \([0-9]+ ms\)$/\1/p' "$program.$shard.log"
   done)
@@ -93,7 +97,8 @@ with_second_try() {
   fi
   cat "$notes/first" >>"$flaky"
   failed=$((failed - $(wc -w <<<"$names")))
-  googletest "$program.again" 1 "$@" --gtest_filter="${names//$'\n'/:}"
+  start "$program.again" 1 "$@" --gtest_filter="${names//$'\n'/:}"
+  finish "$program.again" 1
 }
 
 # Tracing needs root; without sudo the tests themselves say what they cannot do.
@@ -108,10 +113,12 @@ for runner in $runners; do
   binary=build/tests/$runner
   [ -x "$binary" ] || continue
   case $runner in
-  e2e_tests) with_second_try "$binary" 2 "${root[@]}" "$binary" ;;
-  unit_tests) with_second_try "$binary" "$(($(nproc) * 2))" "$binary" ;; # many tests only wait
-  *) googletest "$binary" 1 "$binary" ;;
+  e2e_tests) command=(2 "${root[@]}" "$binary") ;;
+  unit_tests) command=("$(($(nproc) * 2))" "$binary") ;; # many tests only wait
+  *) command=(1 "$binary") ;;
   esac
+  start "$binary" "${command[@]}"
+  finish_or_retry "$binary" "${command[@]}"
 done
 
 # The modules of the page, without a browser.
@@ -128,17 +135,25 @@ if [ "${1:-}" != fuzz ]; then
   passed=$((passed + ${ok:-0})) failed=$((failed + ${bad:-0}))
 fi
 
-# The first tests of each feature on other kernels.
+# The first tests of each feature on other kernels. A guest needs one CPU.
+on_kernel() {
+  local only=()
+  [ "$2" != 6.12 ] || only=("--gtest_filter=$loads")
+  QUICK=1 "$1" "build/tests/kernel-$2" 1 tests/kernels/run.sh "$2" "${only[@]}"
+}
+ready=()
 for kernel in $kernels; do
   state=$(tests/kernels/fetch.sh "$kernel")
-  only=
-  [ "$kernel" != 6.12 ] || only=--gtest_filter=$loads
   if [ "$state" = "$kernel ready" ]; then
-    QUICK=1 with_second_try "build/tests/kernel-$kernel" 1 tests/kernels/run.sh "$kernel" ${only:+"$only"}
+    ready+=("$kernel")
   else
     echo "Linux $state" >>"$skips"
     skipped=$((skipped + 1))
   fi
+done
+for ((first = 0; first < ${#ready[@]}; first += $(nproc))); do
+  for kernel in "${ready[@]:first:$(nproc)}"; do on_kernel start "$kernel"; done
+  for kernel in "${ready[@]:first:$(nproc)}"; do on_kernel finish_or_retry "$kernel"; done
 done
 
 # Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt

@@ -18,10 +18,6 @@ void LockWaits::event(const Event &event) {
     if (event.thread != kNone)
       end_wait(event);
     return;
-  case FTrace_EVT_task_end:
-    if (event.thread != kNone)
-      waits_[event.thread] = {};
-    return;
   case FTrace_EVT_blackout_start:
   case FTrace_EVT_blackout_end:
     return forget();

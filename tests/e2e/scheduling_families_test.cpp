@@ -137,11 +137,10 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromTheWaiter) {
   const Events events = capture("prio", {installed("priorities"), "pi"}, out);
   const uint32_t low = uint32_t(number_after(out, "low")),
                  high = uint32_t(number_after(out, "high"));
-  const Events inheritance = only(events, {"inheritance"});
+  // With PREEMPT_RT, the main thread may inherit, too, from a thread that waits for a kernel's lock.
+  const Events inheritance = only(events, {"inheritance"}, low);
   ASSERT_EQ(inheritance.size(), 2u);
-  EXPECT_EQ(inheritance[0].tid, low);
   EXPECT_EQ(tid_of(inheritance[0].detail("for")), high);
-  EXPECT_EQ(inheritance[1].tid, low);
   EXPECT_EQ(tid_of(inheritance[1].detail("for")), low);
   EXPECT_EQ(priorities(events, low), (Texts{"10 fifo", "20 fifo", "10 fifo"}));
   EXPECT_EQ(priorities(events, high), (Texts{"20 fifo"}));

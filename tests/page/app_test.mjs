@@ -204,7 +204,9 @@ test('what is under the pointer is told beside it', () => {
   assert.equal(hover(395, CPU0), null);
   assert.equal(hover(300, PROCESS), null);
   assert.equal(hover(210, MAIN), null, 'the last pixel of the names');
+  assert.equal(byId('cursor').hidden, true);
   assert.match(hover(211, MAIN), /^main/);
+  assert.deepEqual([byId('cursor').hidden, byId('cursor').style.left], [false, '211px']);
   assert.match(hover(300, WORK, 784), /798px/, 'up to the right edge');
   assert.match(hover(300, WORK, 785), /573px/, 'else left of the pointer');
   assert.match(hover(300, WORK, 300, 732), /746px/);

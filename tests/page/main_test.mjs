@@ -162,7 +162,7 @@ test('the page works ahead while it is idle, until it is done', async () => {
 
 test('the tools search, sort, hide, fold and colour', async () => {
   const {byId} = await start({header: {critical_path: {paths: [{thread: 0, from: 0, to: 100, segments: 0}], causes: []}}});
-  assert.deepEqual(byId.sort.children.map(option => [option.value, option.text]), [
+  assert.deepEqual(byId.sort.all('option').map(option => [option.value, option.text]), [
     ['process', 'process'], ['cgroup', 'cgroup'], ['running', 'time running'], ['waiting', 'time waiting for a CPU'],
     ['latency', 'longest wakeup latency'], ['name', 'name']]);
   const tabs = () => byId.pages.text;

@@ -31,7 +31,7 @@ TEST_F(AnswerNames, TheProgramHasTheNameThatWasStarted) {
 
 TEST_F(AnswerNames, AProgramIsNamedByWhatItExecutedLongest) {
   const std::pair<const char *, const char *> cases[] = {
-      {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x")", "solver"},
+      {R"("taskset 1 app x"}, {"pid": 10, "since_ns": 2, "text": "/opt/solver x /in/y")", "solver"},
       {R"("/usr/bin/env python3 /bin/app"}, {"pid": 10, "since_ns": 2, "text": "python3 /bin/app")",
        "app"},
       {R"("/usr/bin/app x"}, {"pid": 11, "since_ns": 2, "text": "child")", "app"},

@@ -66,9 +66,11 @@ protected:
   /// Saves the chunk, with the clock's record before, into shared_.
   void save(int chunk);
   static void fork_and_save(int);
+  static void delete_chunk(int);
 
   struct Shared {
     volatile bool logged;
+    volatile int deleted; ///< what FTrace_chunk_delete() returned
     FTrace_Chunk status;
     ftrace_record records[8];
     size_t count;
@@ -104,6 +106,11 @@ void FtraceInterrupted::fork_and_save(int) {
   int status = -1;
   if (waitpid(pid, &status, 0) != pid || status != 0)
     _exit(1);
+}
+
+void FtraceInterrupted::delete_chunk(int) {
+  FTrace_disable();
+  g_test->shared_->deleted = FTrace_chunk_delete(0);
 }
 
 void FtraceInterrupted::child(int slots, int mode, unsigned before, void (*handler)(int)) {
@@ -237,6 +244,18 @@ TEST_F(FtraceInterrupted, AForkedChildsFullStopChunkHasStopped) {
                    [&] { return cuts > 0 && full > cuts; });
   EXPECT_GT(cuts, 0u);
   EXPECT_GT(full, cuts);
+}
+
+// A thread that was stopped in the middle of an event is waited for, but not for ever.
+TEST_F(FtraceInterrupted, AChunkIsBusyWhileAnEventIsInIt) {
+  size_t busy = 0, gone = 0;
+  const auto check = [&] {
+    EXPECT_TRUE(shared_->deleted == 0 || shared_->deleted == FTRACE_E_BUSY) << shared_->deleted;
+    (shared_->deleted == 0 ? gone : busy)++;
+  };
+  interrupt_at_all(2, FTRACE_CHUNK_FLAG_JTN, 0, delete_chunk, check, [&] { return busy > 0; });
+  EXPECT_GT(busy, 0u);
+  EXPECT_GT(gone, 0u);
 }
 
 } // namespace

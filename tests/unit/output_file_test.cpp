@@ -208,6 +208,17 @@ TEST(AtomicFile, KeepsTheModeOfTheFileThatItReplaces) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+// As on a file system that has no files without a name.
+TEST(AtomicFile, MayHaveANameFromTheStart) {
+  test::TempDir dir;
+  AtomicFile file{OutputPlace(dir / "f"), AtomicFile::Named::yes};
+  file.write("text");
+  EXPECT_EQ(test::text_of(file.temporary()), "text");
+  file.commit();
+  EXPECT_EQ(test::text_of(dir / "f"), "text");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1);
+}
+
 TEST(AtomicFile, GivesBackTheSpaceThatItSetAside) {
   test::TempDir dir;
   const std::string text(100000, 'x');

@@ -150,6 +150,8 @@ TEST_F(Planted, WhatCannotBeWrittenIsNamed) {
   EXPECT_EQ(test::failure_from(
                 [&] { OutputDirectory(dir_ / "cfg/more", OutputDirectory::Link::refuse); }),
             "cannot make the directory " + dir_ / "cfg/more" + ": Not a directory");
+  EXPECT_EQ(test::failure_from([] { names_in(-1); }),
+            "cannot list a directory: Bad file descriptor");
   const OutputDirectory made(dir_ / "one/two", OutputDirectory::Link::refuse);
   made.remove("none");
   EXPECT_TRUE(made.names().empty());
