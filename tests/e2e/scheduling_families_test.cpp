@@ -137,7 +137,7 @@ TEST_F(SchedulingFamilies, TheOwnerOfAPiMutexInheritsFromTheWaiter) {
   const Events events = capture("prio", {installed("priorities"), "pi"}, out);
   const uint32_t low = uint32_t(number_after(out, "low")),
                  high = uint32_t(number_after(out, "high"));
-  // With PREEMPT_RT, the main thread may inherit, too, from a thread that waits for a kernel's lock.
+  // With PREEMPT_RT, the main thread may inherit, too, from who waits for a lock of the kernel.
   const Events inheritance = only(events, {"inheritance"}, low);
   ASSERT_EQ(inheritance.size(), 2u);
   EXPECT_EQ(tid_of(inheritance[0].detail("for")), high);
