@@ -64,6 +64,18 @@ TEST_F(LoadedCapture, ThreadsAreListedByProcess) {
   EXPECT_LT(threads[0].tid, threads[1].tid);
 }
 
+TEST_F(LoadedCapture, ThreadsOfAProcessThatIsGoneAreNotListed) {
+  uint32_t gone = 0;
+  {
+    const OrderedChild child(add_thread);
+    gone = child.pid();
+  }
+  RecordOptions options;
+  options.pids = {gone};
+  const std::string why = test::error_from([&] { list_threads(options); });
+  EXPECT_NE(why.find(std::to_string(gone)), std::string::npos) << why;
+}
+
 TEST_F(LoadedCapture, ARingHasAPossibleSize) {
   EXPECT_TRUE(test::failure_from([] { Capture({.ring_bytes = 1000}); })
                   .starts_with("cannot create a ring buffer of 1000 bytes for CPU 0: Invalid "

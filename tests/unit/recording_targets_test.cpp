@@ -273,6 +273,7 @@ TEST_F(RecordingTargets, ACaptureWithoutARegionSaysSo) {
                                   "fired: start:interactive. "),
             1u)
       << session.printed();
+  EXPECT_EQ(session.count_printed("see it with"), 0u) << "there is nothing to see";
 }
 
 /// Looks at two parts at once, with a save between them, prints them, and ends the capture.
@@ -323,6 +324,7 @@ TEST_F(RecordingTargets, TopHasLinesForWhatIsWanted) {
     Session session([&] { return Session::command(arguments, {}); });
     EXPECT_EQ(session.wait(), 0);
     const std::string printed = session.printed();
+    EXPECT_FALSE(contains(printed, "stopped by a signal")) << "its own";
     EXPECT_TRUE(contains(printed, "  every 100.0 ms  by " + target[0] + "  sorted by run\n"))
         << printed;
     if (target[1] == "-a") {

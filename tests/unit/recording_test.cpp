@@ -315,6 +315,7 @@ TEST_F(RecordedProgram, IsSentToACollector) {
   ASSERT_TRUE(session.await_start()) << session.printed();
   EXPECT_EQ(session.ctl_by_pid("mark it is sent"), "");
   EXPECT_EQ(session.wait(), 5);
+  EXPECT_EQ(session.count_printed("see it with"), 0u) << "there is nothing to see here";
   kill(collector.pid(), SIGTERM);
   EXPECT_EQ(collector.wait(), 0) << collector.printed();
   std::vector<std::string> traces;
