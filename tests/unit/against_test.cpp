@@ -3,6 +3,9 @@
 #include "emulator/base/error.h"
 #include "emulator/cli/compare_report.h"
 #include "tests/unit/support/diff_rig.h"
+#include "tests/unit/support/files.h"
+#include "tests/unit/support/packed_page.h"
+#include "tests/unit/support/run_command.h"
 #include "tests/unit/support/why_rig.h"
 
 namespace ovnitrace {
@@ -26,7 +29,8 @@ protected:
             cpu.epilogue(1, 99).dispatch(2).at(begin + 10 * kMs + held).sleep(2, 11).dispatch(1);
           cpu.at(begin + 20 * kMs + held).end(1, 11).at(begin + 21 * kMs + held).stop();
         },
-        R"(, "marks": [{"time_ns": )" + std::to_string(mark) + R"(, "text": "go"}])");
+        R"(, "user": ")" + std::string(with_other ? "x" : "y") + R"(", "marks": [{"time_ns": )" +
+            std::to_string(mark) + R"(, "text": "go"}])");
   }
   Against compared(const std::string &a, const std::string &b, const std::string &mark = "") {
     return compare_with(a, {b, mark}, query, sink);
@@ -82,6 +86,30 @@ TEST_F(AgainstTest, TheLongestSectionAlignsThem) {
   const std::string a = with_sections(1050 * kMs), b = with_sections(1030 * kMs);
   EXPECT_EQ(compared(a, b).shift, 20 * int64_t(kMs));
   EXPECT_EQ(compared(b, a).shift, -20 * int64_t(kMs));
+}
+
+TEST_F(AgainstTest, ThePageHasThePathOfEachProgramAndWhatChanged) {
+  const std::string a = app(1000 * kMs, 0, true, 1001 * kMs),
+                    b = app(5000 * kMs, 7 * kMs, false, 5004 * kMs), file = dir / "page.html";
+  const auto page = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"report", a, "--against", b, "-q", "-f", "-o", file});
+    const test::Said said = test::run(options);
+    EXPECT_EQ(said.status, 0) << said.err;
+    return test::PackedPage(test::text_of(file));
+  };
+  const test::PackedPage at_start = page({});
+  const auto &header = at_start.header, &paths = header["critical_path"]["paths"];
+  EXPECT_EQ(paths, nlohmann::json::parse(R"([
+      {"thread": 1, "from": 0, "to": 20000000, "segments": 1},
+      {"thread": 3, "from": 0, "to": 27000000, "segments": 3}])"));
+  EXPECT_EQ(header["threads"][3]["node"], 1);
+  EXPECT_EQ(header["threads"][3]["tid"], 11);
+  EXPECT_EQ(header["against"]["traces"], nlohmann::json::array({a, b}));
+  EXPECT_EQ(header["against"]["conditions"], nlohmann::json::array({"user: x in A, y in B"}));
+  EXPECT_EQ(at_start.summary["answer"]["sentences"],
+            "B is 7.000 ms slower (+35.0 %): +7.000 ms preempted by hog.");
+  const test::PackedPage at_mark = page({"--align", "go"});
+  EXPECT_EQ(at_mark.header["critical_path"]["paths"][0]["to"], 23 * kMs) << "B began 3 ms earlier";
 }
 
 } // namespace

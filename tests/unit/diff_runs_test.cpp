@@ -250,5 +250,16 @@ TEST_F(DiffRuns, AFileThatIsMissingIsALoss) {
   EXPECT_EQ(run(app, R"(, "cpus": 2)").lost, 1u) << "nobody knows of how many events";
 }
 
+/// NET_RX wakes the thread that waits for a packet.
+TEST_F(DiffRuns, ABlockThatThePacketOfANetworkEndsIsACause) {
+  constexpr uint16_t kNetRx = FTRACE_INTERRUPT_SOFT | 3;
+  const RunTimes &of = run([](TraceBuilder &trace) {
+    auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "app").dispatch(1).at(200).sleep(1);
+    cpu.at(230).record(FTrace_EVT_interrupt_start, kNetRx).activate(1, 0, FTRACE_WAKER_SOFTIRQ);
+    cpu.record(FTrace_EVT_interrupt_end, kNetRx).dispatch(1).at(300).end(1, 11).stop();
+  });
+  EXPECT_EQ(texts(of.path), (Texts{{"blocked woken by the network", 30}, {"running", 170}}));
+}
+
 } // namespace
 } // namespace ovnitrace
