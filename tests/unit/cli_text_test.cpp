@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What options take, and what is printed on stderr: emulator/cli and user/cli.
 #include "emulator/base/error.h"
+#include "emulator/base/unique_fd.h"
 #include "emulator/cli/progress_bar.h"
 #include "emulator/cli/run.h"
 #include "emulator/cli/time_option.h"
 #include "emulator/cli/warnings.h"
 #include "user/cli/number_option.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <functional>
 #include <new>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -113,6 +118,90 @@ TEST(ProgressBar, IsFullWhenReadingEnds) {
   EXPECT_EQ(part_read(catalog, 2000, 3001), 1);
   EXPECT_EQ(part_read(catalog, 0, 1000), 1);
   EXPECT_EQ(part_read(catalog, 9000, 3000), 0.5);
+}
+
+/// Standard error is a terminal.
+class ProgressBarOnTerminal : public testing::Test {
+protected:
+  ProgressBarOnTerminal() {
+    catalog.begin = 1000;
+    catalog.end = 5000;
+    grantpt(leader_.get());
+    unlockpt(leader_.get());
+    const UniqueFd terminal(open(ptsname(leader_.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    standard_error_ = UniqueFd(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    dup2(terminal.get(), STDERR_FILENO);
+  }
+  ~ProgressBarOnTerminal() override { dup2(standard_error_.get(), STDERR_FILENO); }
+
+  /// Returns what was written since the last call.
+  std::string written() const {
+    std::string text;
+    EXPECT_EQ(write(STDERR_FILENO, "#", 1), 1);
+    for (char one; read(leader_.get(), &one, 1) == 1 && one != '#';)
+      text += one;
+    return text;
+  }
+  /// Goes on with work until the bar is drawn. Returns the first line.
+  template <class Work> std::string line_of(const Work &work) const {
+    std::string text;
+    while (text.empty()) {
+      work();
+      text = written();
+    }
+    return text.substr(0, text.find("\033[K"));
+  }
+  static bool matches(const std::string &line, const char *pattern) {
+    return std::regex_match(line, std::regex(pattern));
+  }
+  Catalog catalog;
+
+private:
+  const UniqueFd leader_{posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)};
+  UniqueFd standard_error_;
+};
+
+TEST_F(ProgressBarOnTerminal, IsForOneWhoWantsToSeeIt) {
+  {
+    const ProgressBar unseen(false);
+    EXPECT_EQ(ReadWatcher::current, nullptr);
+  }
+  {
+    const ProgressBar seen, second(false);
+    EXPECT_EQ(ReadWatcher::current, &seen);
+  }
+  EXPECT_EQ(ReadWatcher::current, nullptr);
+}
+
+TEST_F(ProgressBarOnTerminal, IsNotDrawnForShortWork) {
+  ProgressBar bar;
+  for (int pass = 0; pass < 2; pass++) {
+    bar.reads(catalog, 3000, 5);
+    bar.ends();
+    bar.walks(0.5);
+    bar.ends();
+  }
+  EXPECT_EQ(written(), "");
+}
+
+/// The first line is drawn after 0.3 s.
+TEST_F(ProgressBarOnTerminal, ShowsThePartAndTheEventsOfItsPass) {
+  {
+    ProgressBar bar(true, 2000); // ns from the start
+    bar.reads(catalog, 1500, 1'500'000);
+    EXPECT_PRED2(matches, line_of([&] { bar.reads(catalog, 2000, 0); }),
+                 "\r\\[={15} {15}\\]  50 %  1\\.5 M events  [0-9.]+ M/s");
+    bar.ends();
+    EXPECT_TRUE(written().ends_with("\r\033[K"));
+    bar.reads(catalog, 3000, 200'000);
+    EXPECT_PRED2(matches, line_of([&] { bar.reads(catalog, 3000, 0); }),
+                 "\r\\[={30}\\] 100 %  0\\.2 M events  [0-9.]+ M/s");
+    bar.ends();
+    written();
+    EXPECT_EQ(line_of([&] { bar.walks(0.1); }),
+              "\r[===                           ]  10 %  critical path");
+  }
+  EXPECT_TRUE(written().ends_with("\r\033[K")) << "it is removed";
 }
 
 } // namespace
