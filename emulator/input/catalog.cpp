@@ -22,11 +22,11 @@ constexpr size_t kMostThreads = 8; ///< each has a table of all threads of its f
 /// Returns when the trace starts, by the first host that knows; 0 if none does or if it is not a
 /// date.
 int64_t date_of(const std::vector<HostInput> &hosts, uint64_t begin) {
-  constexpr int64_t kNsPerSecond = 1000000000, kYear10000 = 253402300800;
+  constexpr int64_t kNsPerSecond = 1000000000;
   for (const HostInput &host : hosts) {
     const __int128 seconds =
         (__int128(begin) - host.clock_offset_ns + host.info.to_wall_ns) / kNsPerSecond;
-    if (host.info.to_wall_ns && seconds > 0 && seconds < kYear10000)
+    if (host.info.to_wall_ns && seconds > 0)
       return int64_t(seconds);
   }
   return 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the catalog says of hosts: their clocks, their CPUs, and the commands of their processes.
+#include "emulator/input/catalog.h"
 #include "emulator/input/command_lines.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -100,6 +102,8 @@ TEST_F(CatalogHosts, TheDateIsThatOfTheFirstHostThatKnowsIt) {
   EXPECT_EQ(catalog(wall("1600000000000000000"), wall("1699999999999998900")).date, 1'600'000'000);
   EXPECT_EQ(catalog(wall("-5000000000"), wall("1699999999999998900")).date, 1'700'000'000)
       << "no date";
+  EXPECT_EQ(catalog(wall("-100"), wall("1699999999999998900")).date, 1'700'000'000)
+      << "nor is the first second";
 }
 
 TEST_F(CatalogHosts, ACaptureCanBeLongerThanItsEvents) {
@@ -138,6 +142,20 @@ TEST(CommandLinesOf, AThreadHasTheLastCommandOfItsProcess) {
   EXPECT_EQ(command_lines(catalog),
             (std::vector<std::string_view>{"second", "fourth", "second", "fourth", "far", "",
                                            "lone", ""}));
+}
+
+/// An event has 16 bits for the number of its file.
+TEST(CatalogFiles, AreAsManyAsAnEventCanName) {
+  const auto catalog_of = [](size_t files) {
+    std::vector<HostInput> hosts(2);
+    for (size_t n = 0; n < files; n++)
+      hosts[n % 2].chunks.emplace_back().cpu = uint16_t(n / 2);
+    CutPlanner planner(0);
+    return make_catalog(hosts, planner);
+  };
+  EXPECT_EQ(catalog_of(65535).files.size(), 65535u);
+  EXPECT_EQ(test::error_from([&] { catalog_of(65536); }),
+            "cannot read 65536 chunk files at once: at most 65535");
 }
 
 } // namespace

@@ -254,6 +254,17 @@ TEST_F(CgroupsOfThreads, ATraceSaysThemAndItsMoves) {
   EXPECT_EQ(group_of(catalog.hosts[0], catalog.hosts[0].peers[1]), "");
 }
 
+TEST_F(CgroupsOfThreads, NumbersGoTo65536) {
+  test::ChunkBuilder &cpu = trace.cpu(0).at(0).start();
+  thread(cpu, 1, 11, 65536);
+  thread(cpu, 2, 12, 65537);
+  cpu.at(10).dispatch(1).at(40).stop();
+  explain_all();
+  const Catalog &catalog = source->catalog();
+  EXPECT_EQ(group_of(catalog, catalog.threads[0], 20), "cgroup 65536");
+  EXPECT_EQ(group_of(catalog, catalog.threads[1], 20), "");
+}
+
 TEST_F(CgroupsOfThreads, ASummaryCountsTheThreadsOfEachGroup) {
   test::ChunkBuilder &cpu = trace.cpu(0).at(0).start();
   thread(cpu, 1, 11, 1);

@@ -3,10 +3,14 @@
 #include "emulator/input/stacks.h"
 #include "emulator/why/blocked_at.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/few_files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
 
 namespace ovnitrace {
 namespace {
@@ -124,6 +128,26 @@ TEST_F(StackTables, AreEmptyIfTheTraceJsonIsNoObject) {
   EXPECT_TRUE(StackTable::read(dir.path(), sink).empty());
   ASSERT_EQ(sink.reported.size(), 1u);
   EXPECT_EQ(sink.reported[0].what, "it is no JSON object; stacks are left out");
+}
+
+/// Each warning of the search would otherwise be there once for each frame.
+TEST_F(StackTables, SearchEachFileOnceAndPassItsWarningsOn) {
+  const auto test = [&] {
+    test::limit_files(1); // trace.json can be read; the search needs more
+    read(R"json(,
+      "stack_files": [{"path": "/a", "build_id": "01"}, {"path": "/b", "build_id": "02"},
+                      {"path": "/c"}],
+      "stack_frames": [{"file": 0, "offset": 1}, {"file": 1, "offset": 2}, {"file": 2, "offset": 3},
+                       {"file": 0, "offset": 4}, {"file": 1, "offset": 5}],
+      "stacks": [{"user": [0, 1, 2, 3, 4]}])json");
+    for (const Diagnostic &one : sink.reported)
+      std::fprintf(stderr, "[%s] %s %d\n", one.file.c_str(), one.what.c_str(), one.harmless);
+    std::exit(0);
+  };
+  EXPECT_EXIT(test(), testing::ExitedWithCode(0),
+              "^\\[" + dir.path() +
+                  "/trace.json\\] ovnitrace reads the symbols of no further files \\(2 left\\): "
+                  "too many could not be read 1\n$");
 }
 
 } // namespace
