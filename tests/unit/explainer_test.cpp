@@ -153,6 +153,21 @@ TEST_F(ExplainerTest, AWaitOfNoLengthCountsInTheInstantInWhichTheCutStarts) {
   EXPECT_EQ(time_of(11).running, 199u);
 }
 
+/// The thread is blocked from 100 to 200, and from 300 to 400.
+TEST_F(ExplainerTest, ABlockThatBeganBeforeTheCutIsNotCounted) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  for (const uint64_t from : {100, 300})
+    cpu.at(from).sleep(1).at(from + 100).activate(1, 0, FTRACE_WAKER_HARDIRQ).dispatch(1);
+  cpu.at(500).stop();
+  const auto counted = [&](const Cut &cut) {
+    explain_all(cut);
+    return std::pair(why.blocks.at(0).ns, why.blocks.at(0).count);
+  };
+  using Counted = std::pair<uint64_t, uint64_t>;
+  EXPECT_EQ(counted(cut_of(100, 400)), Counted(200, 2));
+  EXPECT_EQ(counted(cut_of(101, 400)), Counted(199, 1));
+}
+
 TEST_F(ExplainerTest, AThreadThatDiesWhileItWaitsNeverGotItsCpu) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
   cpu.at(100).sleep(1, 22).dispatch(2).at(200).activate(1, 22).at(300).end(1, 11).at(400).stop();

@@ -33,6 +33,17 @@ TEST_F(ExportCommand, NamesItsOutputAfterTheTraceAndSaysWhatIsInIt) {
     EXPECT_TRUE(exists(std::string("app.") + ending)) << ending;
 }
 
+TEST_F(ExportCommand, ATraceWithAStackAsksForNone) {
+  TraceBuilder builder(trace);
+  builder.json(
+      R"({"version": 1, "options": {"stacks": "user"}, "stack_frames": [{"function": "f"}], "stacks": [{"user": [0]}]})");
+  auto &cpu = builder.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1);
+  cpu.at(1100).record(FTrace_EXT_stack, 1, 1).sleep(1).at(1400).activate(1).dispatch(1);
+  cpu.at(1500).sleep(1).at(1700).activate(1).dispatch(1).at(2000).stop();
+  builder.write();
+  EXPECT_EQ(to("folded"), "0 DIR/app.folded: 2 stacks, 500 ns blocked and 0 waiting for a CPU\n");
+}
+
 TEST_F(ExportCommand, QuietPrintsNothing) {
   for (const char *format : {"sqlite", "csv", "ovni", "perfetto"})
     EXPECT_EQ(to(format, {"-q"}), "0 ");

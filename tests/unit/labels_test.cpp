@@ -61,6 +61,22 @@ TEST_F(LabelsOfHosts, FourNamesOfOneNumberAreShown) {
   EXPECT_EQ(names("tid").at(10), "main (10) | far (10) | p (10) | q (10) | …");
 }
 
+/// Four threads have colours before them.
+TEST_F(LabelsOfHosts, TheFirst4096NumbersHaveColours) {
+  for (uint32_t n = 0; n < 4100; n++)
+    catalog_.hosts[1].peers.push_back({.tid = 1000 + n, .name = "peer"});
+  const System system(catalog_, {});
+  int64_t last = 0, first = 0;
+  for (const PcfValue &value : pcf_type(system, defs_.at("tid"), TraceKind::thread).values) {
+    if (value.color)
+      last = value.value;
+    else if (value.value && !first)
+      first = value.value;
+  }
+  EXPECT_EQ(last, 1000 + 4096 - 4 - 1);
+  EXPECT_EQ(first, 1000 + 4096 - 4) << "and no further one";
+}
+
 TEST_F(LabelsOfHosts, ProcessesHaveTheirMainThreadsName) {
   EXPECT_EQ(names("pid"),
             (Names{{0, names("pid").at(0)}, {10, "main (10) | far (10)"}, {20, "other (20)"}}));

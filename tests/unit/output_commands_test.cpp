@@ -92,6 +92,29 @@ TEST_F(OutputCommands, ReportIsInTheTraceOrWhereItIsWanted) {
   EXPECT_EQ(run({"report", trace, "-q"}).find("1 ovnitrace: warning: "), 0u);
 }
 
+TEST_F(OutputCommands, ReportShowsThePathOfTheOnlyChosenThread) {
+  const auto path_of = [&](const char *tids) {
+    EXPECT_EQ(run({"report", trace, "-q", "--tid", tids}), "0 ");
+    return PackedPage(text_of(trace + "/report.html"))
+        .header["critical_path"]["paths"][0]["thread"]
+        .get<int>();
+  };
+  EXPECT_EQ(path_of("22"), 1);
+  EXPECT_EQ(path_of("22,11"), 0) << "that of the program's main thread";
+}
+
+TEST_F(OutputCommands, ReportHasThePathsOfSixteenThreads) {
+  TraceBuilder builder(trace);
+  auto &cpu = builder.cpu(0).at(1000).start();
+  for (uint16_t n = 1; n <= 18; n++)
+    cpu.id(n, 10u + n, 11, "app").dispatch(n).at(1000 + 100 * n).sleep(n);
+  cpu.stop();
+  builder.write();
+  EXPECT_EQ(run({"report", trace, "-q"}), "0 ");
+  const PackedPage page(text_of(trace + "/report.html"));
+  EXPECT_EQ(page.header["critical_path"]["paths"].size(), 16u);
+}
+
 TEST_F(OutputCommands, ReportRefusesWhatIsNoPage) {
   EXPECT_EQ(run({"report", trace, "-o", dir / "a.svg"}),
             "2 ovnitrace: -o DIR/a.svg: a report is HTML: give a name that ends in .html; a "

@@ -273,6 +273,30 @@ TEST_F(PerfettoTracks, TheCriticalPathIsATrackOfThreadsAndCauses) {
              "400-500 Critical path: a (11): running"}));
 }
 
+TEST_F(PerfettoTracks, AnInterruptOnTheCriticalPathHasTheCallThatWaitedForIt) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").dispatch(1);
+  const auto block_in = [&](uint32_t call, uint64_t from, uint64_t to) {
+    cpu.at(from).record(uint16_t(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(call)), 1,
+                        FTRACE_OFFCPU_SLEEP << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(call));
+    cpu.at(to).activate(1, 0, FTRACE_WAKER_HARDIRQ);
+  };
+  block_in(FTRACE_CALL_NATIVE + 35, 200, 300); // nanosleep of x86-64
+  cpu.at(340).dispatch(1);
+  block_in(FTRACE_CALL_NONE, 400, 450);
+  cpu.dispatch(1).at(500).stop();
+  trace.json(R"({"version": 1, "machine": "x86_64"})").write();
+  CriticalPath path =
+      critical_path(*open_trace({{dir.path()}}, sink), {}, {}, {.tid = 11, .section = {}});
+  const auto source = open_trace({{dir.path()}}, sink);
+  EXPECT_EQ(texts(exported_from(*source, {}, {}, &path).slices, "Critical path"),
+            (Texts{"100-200 Critical path: a (11): running",
+                   "200-300 Critical path: a (11): timer (call=nanosleep)",
+                   "300-340 Critical path: a (11): waiting for a CPU",
+                   "340-400 Critical path: a (11): running",
+                   "400-450 Critical path: a (11): interrupt (call=no system call)",
+                   "450-500 Critical path: a (11): running"}));
+}
+
 TEST_F(PerfettoTracks, AreOfOneHostWithCpusThatPerfettoKnows) {
   test::TempDir other;
   test::TraceBuilder second(other.path());

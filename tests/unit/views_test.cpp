@@ -253,6 +253,8 @@ TEST_F(Views, NumbersWithoutLabelsDoNotLookLikeStates) {
   convert();
   EXPECT_EQ(color_in(thread_view("state"), 1), "0,175,125");
   EXPECT_EQ(color_in(thread_view("user-event-0"), 1), "86,180,233");
+  EXPECT_EQ(color_in(thread_view("user-event-0"), 32), "144,255,108");
+  EXPECT_EQ(color_in(thread_view("user-event-0"), 33), "none");
 }
 
 TEST_F(Views, TheReadmeHasALineForEachViewAndForNothingElse) {

@@ -97,6 +97,11 @@ TEST_F(WhyCommandLine, APathIsPrintedAlone) {
   EXPECT_TRUE(has(why({"--critical-path=0"}), "'0' is no thread id"));
 }
 
+TEST_F(WhyCommandLine, OfSeveralChosenThreadsThePathIsTheMainThreads) {
+  EXPECT_EQ(why({"--critical-path", "--tid", "22,11"}).find("0 Critical path of app (11)"), 0u)
+      << why({"--critical-path", "--tid", "22,11"});
+}
+
 TEST_F(WhyCommandLine, JsonHasThePathBesideTheRest) {
   const nlohmann::json with = json({"--critical-path"});
   EXPECT_EQ(with["critical_path_of"]["tid"], 11);

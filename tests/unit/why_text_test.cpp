@@ -140,6 +140,15 @@ TEST_F(WhyText, AFutexNamesWhoEndedMostOfItsWaits) {
       << text();
 }
 
+TEST_F(WhyText, EachThreadThatEndedWaitsForAFutexCountsAlone) {
+  const Culprit app = {Kind::thread, 0};
+  why.locks = {{.thread = 1, .futex = 16, .waker = app, .count = 1, .ns = 30, .max = 30},
+               {.thread = 0, .futex = 16, .waker = worker, .count = 1, .ns = 20, .max = 20},
+               {.thread = 0, .futex = 16, .waker = worker, .count = 1, .ns = 15, .max = 15}};
+  EXPECT_TRUE(has("\n0x10   11       worker (12)               2      3  65 ns  30 ns\n"))
+      << text();
+}
+
 TEST_F(WhyText, TenFutexesAreListed) {
   for (uint32_t n = 0; n < 12; n++)
     why.locks.push_back({.thread = 0, .futex = n + 1, .waker = worker, .count = 1, .ns = 20 - n});

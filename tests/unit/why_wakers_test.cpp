@@ -319,18 +319,20 @@ TEST_F(WhyWakers, AWaitForAFutexThatBeganBeforeTheCutOrABlackoutDoesNotCount) {
 
 TEST_F(WhyWakers, WakeupLatencyIsSummedAndItsLongestIsKept) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
-  for (const uint64_t late : {10, 30}) {
-    cpu.at(100 * late).sleep(1, 22).dispatch(2).at(100 * late + 50).activate(1, 22);
-    cpu.at(100 * late + 50 + late).epilogue(2, 11).dispatch(1);
+  uint64_t time = 0;
+  for (const uint64_t late : {10, 30, 20}) {
+    time += 1000;
+    cpu.at(time).sleep(1, 22).dispatch(2).at(time + 50).activate(1, 22);
+    cpu.at(time + 50 + late).epilogue(2, 11).dispatch(1);
   }
   cpu.at(4000).sleep(1, 22).dispatch(2).at(4100).activate(1, 22).at(4200).stop();
   explain_all();
   ASSERT_EQ(why.wakes.size(), 1u);
-  EXPECT_EQ(why.wakes[0].count, 3u);
-  EXPECT_EQ(why.wakes[0].measured, 2u);
-  EXPECT_EQ(why.wakes[0].late, 40u) << "the last one has no CPU yet";
+  EXPECT_EQ(why.wakes[0].count, 4u);
+  EXPECT_EQ(why.wakes[0].measured, 3u);
+  EXPECT_EQ(why.wakes[0].late, 60u) << "the last one has no CPU yet";
   EXPECT_EQ(why.wakes[0].late_max, 30u);
-  EXPECT_NE(why_text(input(), {}).find("3       20 ns      30 ns"), std::string::npos)
+  EXPECT_NE(why_text(input(), {}).find("4       20 ns      30 ns"), std::string::npos)
       << why_text(input(), {});
   Cut cut;
   cut.from = 4050;

@@ -8,6 +8,7 @@
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -315,6 +316,30 @@ app (11)  running  1.000 us  100.0 %      1
 )");
 }
 
+TEST_F(SlowestSections, AreShownInShort) {
+  test::TraceBuilder trace(dir.path());
+  auto &cpu = trace.cpu(0).at(1000).start().id(1, 11, 11, "app").dispatch(1);
+  cpu.record(FTrace_EVT_user_event_13, 0, 9);
+  std::string peers;
+  for (uint32_t waker = 71; waker < 78; waker++) {
+    cpu.at(waker * 1000).sleep(1).at(waker * 1000 + 100).activate(1, waker).dispatch(1);
+    peers += fmt::format(R"({}{{"tid": {}, "name": "w{}"}})", peers.empty() ? "" : ", ", waker,
+                         char('a' + waker - 71));
+  }
+  cpu.at(90'000).record(FTrace_EVT_user_event_14, 0, 9).at(91'000).stop();
+  trace.json(R"({"version": 1, "peers": [)" + peers + "]}").write();
+  const std::string text = slowest_text(input(9, 1));
+  const auto count = [&](const std::string &part) {
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != text.npos; at++)
+      count++;
+    return count;
+  };
+  EXPECT_EQ(count("woken by: "), 3u) << text;
+  EXPECT_EQ(count("\napp (11)  "), 5u) << text;
+  EXPECT_EQ(count("\nthe rest "), 1u) << text;
+}
+
 TEST_F(SlowestSections, TheJsonHasTimesFromTheStartOfTheTrace) {
   EXPECT_EQ(
       nlohmann::json(slowest_json(input(7, 1))),
@@ -325,6 +350,22 @@ TEST_F(SlowestSections, TheJsonHasTimesFromTheStartOfTheTrace) {
 "name": "app", "cause": "running", "ns": 1200, "count": 2}, {"tid": 11, "name": "app", "cause":
 "outside: idle", "ns": 500, "count": 1}, {"tid": 11, "name": "app", "cause":
 "waiting for a CPU", "ns": 300, "count": 1, "holder_tid": 0, "holder": "idle"}]}]})"));
+}
+
+/// They are from 1000 to 2000 and from 3000 to 5000 ns.
+TEST_F(SlowestSections, StartAndEndInThePartOfTheTrace) {
+  const auto starts = [&](uint64_t from, uint64_t to) {
+    Cut part;
+    part.from = from;
+    part.to = to;
+    std::vector<uint64_t> starts;
+    for (const LongSection &one : longest_sections(*input(7, 2).open(), part, 7, 2))
+      starts.push_back(one.from - 1000);
+    return starts;
+  };
+  EXPECT_EQ(starts(1000, 5000), (std::vector<uint64_t>{3000, 1000}));
+  EXPECT_EQ(starts(1000, 4999), std::vector<uint64_t>{1000});
+  EXPECT_EQ(starts(1001, 5000), std::vector<uint64_t>{3000});
 }
 
 TEST_F(SlowestSections, ANumberWithoutASectionIsAnError) {
