@@ -154,7 +154,7 @@ TEST_F(HoldersOf, ACpuAreKnownWhenAThreadEnds) {
 // No dispatch of such a thread is recorded.
 TEST_F(HoldersOf, AProcessHaveTheirClass) {
   Process victim({.argv = {"taskset", "-c", "0", installed("spin"), "1000000"}});
-  const std::string work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.01";
+  const std::string work = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.01";
   Process burst({.argv = {"taskset", "-c", "0", "sh", "-c", "while :; do " + work + "; done"}});
   const sched_param priority = {.sched_priority = 10};
   if (sched_setscheduler(burst.pid(), SCHED_FIFO, &priority) != 0)
