@@ -94,9 +94,11 @@ protected:
       for (std::sregex_iterator at(stack.begin(), stack.end(), name), end; at != end; ++at)
         if (stack[size_t(at->position()) - 1] == ';')
           functions += (functions.empty() ? "" : ";") + (at->length(2) ? at->str(2) : at->str(1));
-      // A thread can also wait in an outer function, or before it calls one.
-      const bool outer =
-          functions.empty() ? stack.find(";start_thread;") != stack.npos : functions == "f_switch";
+      // A thread can also wait in an outer function, or before it calls one, or in the child that
+      // posix_spawn() makes.
+      const bool outer = functions.empty() ? stack.find(";start_thread;") != stack.npos ||
+                                                 stack.find(";__spawni_child;") != stack.npos
+                                           : functions == "f_switch";
       const bool begins = outer || (own[thread] + ";").starts_with(functions + ";");
       EXPECT_TRUE(begins) << own[thread] << "\n" << line;
       if (functions == own[thread])

@@ -177,8 +177,11 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
   EXPECT_GT(held_by(named(all, "spinner"), "victim"), 0u);
   if (sysconf(_SC_NPROCESSORS_ONLN) > 2)
     return; // that of several CPUs at once is what unit tests see
-  const json &longest = all["waits"];
-  for (const json &wait : longest) {
+  size_t known = 0;
+  for (const json &wait : all["waits"]) {
+    if (wait["idle_elsewhere_ns"].is_null()) // CPU 0 had not switched before
+      continue;
+    known++;
     if (wait["after"] != "preemption")
       continue;
     const uint64_t start = wait["start_ns"], end = start + wait["ns"].get<uint64_t>();
@@ -186,7 +189,7 @@ TEST_F(WhyOf, AThreadPinnedToABusyCpuWaitsForTheThreadThatRunsThere) {
     EXPECT_EQ(wait["idle_elsewhere_ns"], 0) << "it may use no other one";
     EXPECT_EQ(wait["idle_forbidden_ns"], overlap({{start, end}}, idle(events, 0)));
   }
-  EXPECT_FALSE(longest.empty());
+  EXPECT_GT(known, 0u);
 }
 
 TEST_F(WhyOf, AThreadThatWaitsWhenTheCaptureStartsWasNotWoken) {
