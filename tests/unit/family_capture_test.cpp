@@ -4,14 +4,12 @@
 #include "user/bpf/family_capture.h"
 
 #include "tests/unit/support/child_status.h"
+#include "tests/unit/support/few_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -60,25 +58,12 @@ TEST_F(FamilyProbes, FilesWhoseProbesAreNotTakenAreNamed) {
   families.detach();
 }
 
-/// Sets the limit of open files to what is open. It can be raised again.
-void open_no_more() {
-  int highest = 0;
-  for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd"))
-    highest = std::max(highest, std::stoi(file.path().filename()));
-  rlimit limit = {};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = rlim_t(highest) + 1;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  while (dup(STDERR_FILENO) >= 0)
-    ;
-}
-
 TEST_F(FamilyProbes, HaveAsManyFilesAsTheyNeed) {
   EXPECT_EQ(test::status_of([] {
               const Capture capture({});
               FamilyCapture families(capture, parse_families("user"),
                                      both(probed("first", 4096), probed("second", 8192)), 0);
-              open_no_more();
+              test::lower_file_limit(0);
               families.attach();
               return int(families.refused().size());
             }),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whole sessions: what is lost, refused or left out while they are paused, what they do not say,
 // and which programs are in the kernel meanwhile. They need root.
-#include "tests/unit/support/project_file.h"
 #include "tests/unit/support/recorded_session.h"
+#include "tests/unit/support/user_event_program.h"
 
 #include <bpf/bpf.h>
 
@@ -45,17 +45,11 @@ std::set<std::string> attached_by(pid_t pid) {
   return names;
 }
 
-// Each signal has two events. The session reads nothing while they come.
+// Each signal has two events.
 TEST_F(RecordingLosses, OfFamiliesAreInTheStatusAndInTheTrace) {
   constexpr int kEvents = 10'000;
-  Session session({"--filter", "signal", "--ring-size", "64K"},
-                  shell("trap : USR1; read line; n=0; while [ $n -lt 5000 ]; do kill -USR1 $$; "
-                        "n=$((n+1)); done; echo >made; read line; exit 3"));
-  ASSERT_TRUE(session.await_start()) << session.printed();
-  kill(session.pid(), SIGSTOP);
-  session.type("go\n");
-  ASSERT_TRUE(session.await([&] { return session.exists("made"); }));
-  kill(session.pid(), SIGCONT);
+  Session session({"--filter", "signal", "--ring-size", "64K"}, test::signalling_shell());
+  ASSERT_NO_FATAL_FAILURE(session.signal_unread());
   nlohmann::json status = nlohmann::json::parse(session.ctl("status --json"));
   const uint64_t lost = status["lost"];
   EXPECT_GT(lost, 0u);
@@ -75,17 +69,12 @@ TEST_F(RecordingLosses, OfFamiliesAreInTheStatusAndInTheTrace) {
 
 TEST_F(RecordingLosses, UserEventsThatAProgramMayNotLogAreCounted) {
   const test::TempDir dir;
-  std::ofstream(dir / "app.c") << "#include <ovnitrace/user_event.h>\n"
-                                  "int main(void) {\n"
-                                  "  TRACER_LOGEVENT(FTrace_EVT_task_dispatch, 7, 42);\n"
-                                  "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
-                                  "  TRACER_LOGEVENT(FTrace_EVT_task_sleep, 7, 44);\n"
-                                  "}\n";
-  const std::string app = dir / "app";
-  const std::string build =
-      "gcc -O1 -I" + test::project_path("include").string() + " -o " + app + " " + app + ".c";
-  ASSERT_EQ(std::system(build.c_str()), 0) << build;
-  Session session(Words{}, {app});
+  Session session(Words{}, {test::user_event_program(
+                               dir, "int main(void) {\n"
+                                    "  TRACER_LOGEVENT(FTrace_EVT_task_dispatch, 7, 42);\n"
+                                    "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
+                                    "  TRACER_LOGEVENT(FTrace_EVT_task_sleep, 7, 44);\n"
+                                    "}\n")});
   EXPECT_EQ(session.wait(), 0) << session.printed();
   EXPECT_EQ(session.count_printed("ovnitrace: 2 events were left out: a program may not log events "
                                   "with these codes, nor "),

@@ -3,6 +3,7 @@
 // and traced. They need root.
 #include "tests/unit/support/project_file.h"
 #include "tests/unit/support/recorded_session.h"
+#include "tests/unit/support/user_event_program.h"
 #include "tests/unit/support/waiting_program.h"
 #include "user/bpf/preflight.h"
 #include "user/cli/checked_options.h"
@@ -40,16 +41,6 @@ protected:
 
 Words shell(const std::string &script) {
   return {"/bin/sh", "-c", script};
-}
-
-/// Compiles a program that logs user events. Returns its path.
-std::string built(const test::TempDir &dir, const std::string &code) {
-  std::string app = dir / "app";
-  std::ofstream(app + ".c") << "#include <ovnitrace/user_event.h>\n" << code;
-  const std::string build =
-      "gcc -O1 -I" + test::project_path("include").string() + " -o " + app + " " + app + ".c";
-  EXPECT_EQ(std::system(build.c_str()), 0) << build;
-  return app;
 }
 
 bool contains(const std::string &text, const std::string &part) {
@@ -167,11 +158,12 @@ TEST_F(RecordingTargets, FamiliesAreRecordedBesideTheScheduler) {
 
 TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
   const test::TempDir dir;
-  const std::string app = built(dir, "int main(void) {\n"
-                                     "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
-                                     "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
-                                     "  return 3;\n"
-                                     "}\n");
+  const std::string app =
+      test::user_event_program(dir, "int main(void) {\n"
+                                    "  TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42);\n"
+                                    "  TRACER_LOGEVENT(FTrace_EVT_user_event_3, 8, 43);\n"
+                                    "  return 3;\n"
+                                    "}\n");
   Session other(Words{}, {"/usr/bin/env", app});
   EXPECT_EQ(other.wait(), 3) << other.printed();
   EXPECT_EQ(
@@ -204,11 +196,11 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
 TEST_F(RecordingTargets, UserEventsOfAProcessAreFoundWithTheRightsOfRoot) {
   const test::TempDir dir;
   const std::string app =
-      built(dir, "#include <unistd.h>\n"
-                 "int main(void) {\n"
-                 "  for (char c; read(0, &c, 1) == 1 && write(1, &c, 1) == 1;)\n"
-                 "    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, c);\n"
-                 "}\n");
+      test::user_event_program(dir, "#include <unistd.h>\n"
+                                    "int main(void) {\n"
+                                    "  for (char c; read(0, &c, 1) == 1 && write(1, &c, 1) == 1;)\n"
+                                    "    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, c);\n"
+                                    "}\n");
   ASSERT_EQ(chmod(app.c_str(), 0700), 0);
   WaitingProgram program(app);
   Session session([&] { return record_under_sudo(attached(program)); });

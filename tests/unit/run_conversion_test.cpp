@@ -6,6 +6,7 @@
 #include "emulator/format/code_table.h"
 #include "tests/support/convert_directory.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/ovni_streams.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
@@ -56,10 +57,7 @@ TEST_F(RunConversion, LintFailsForAnImpossibleEventAndListsAll) {
   impossible(many);
   std::string reported = run(true);
   EXPECT_EQ(status, kExitFailure) << reported;
-  size_t lines = 0;
-  for (size_t at = 0; (at = reported.find("app (10) leaves CPU 1", at)) != std::string::npos; at++)
-    lines++;
-  EXPECT_EQ(lines, size_t(many));
+  EXPECT_EQ(test::count_in(reported, "app (10) leaves CPU 1"), size_t(many));
   reported = run(false);
   EXPECT_EQ(status, 0);
   EXPECT_NE(reported.find(std::to_string(many) + " impossible events in all"), std::string::npos)

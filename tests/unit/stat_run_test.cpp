@@ -11,27 +11,20 @@ using test::Session;
 
 class StatRun : public test::SessionTest {
 protected:
-  /// Runs `ovnitrace stat` on a shell. The trace is in the directory tmp.
-  static int stat(std::vector<std::string> options, const std::string &script) {
+  /// Runs `ovnitrace stat` on a program. The trace is in the directory tmp.
+  static int stat(std::vector<std::string> options, const std::vector<std::string> &program) {
     mkdir("tmp", 0700);
     setenv("TMPDIR", "tmp", 1);
     options.insert(options.begin(), "stat");
-    return Session::command(options, {"/bin/sh", "-c", script});
+    return Session::command(options, program);
   }
 };
 
-// The session reads nothing while the events come.
 TEST_F(StatRun, WhatIsMissingIsSaidAfterTheSummary) {
   Session session([] {
-    return stat({"--filter", "+signal", "--ring-size", "64K"},
-                "trap : USR1; read line; n=0; while [ $n -lt 5000 ]; do kill -USR1 $$; n=$((n+1)); "
-                "done; echo >made; read line; exit 3");
+    return stat({"--filter", "+signal", "--ring-size", "64K"}, test::signalling_shell());
   });
-  ASSERT_TRUE(session.await_start()) << session.printed();
-  kill(session.pid(), SIGSTOP);
-  session.type("go\n");
-  ASSERT_TRUE(session.await([&] { return session.exists("made"); }));
-  kill(session.pid(), SIGCONT);
+  ASSERT_NO_FATAL_FAILURE(session.signal_unread());
   EXPECT_EQ(session.wait(), 3);
   const std::string &printed = session.printed();
   const size_t summary = printed.find("preempted"),
@@ -42,7 +35,9 @@ TEST_F(StatRun, WhatIsMissingIsSaidAfterTheSummary) {
 
 // The program removes the trace, so that there is no summary.
 TEST_F(StatRun, WhatIsMissingIsSaidWithoutASummaryToo) {
-  Session session([] { return stat({}, "rm -r tmp/ovnitrace-*/trace; exit 3"); });
+  Session session([] {
+    return stat({}, {"/bin/sh", "-c", "rm -r tmp/ovnitrace-*/trace; exit 3"});
+  });
   EXPECT_EQ(session.wait(), 3) << "the status of the program";
   EXPECT_EQ(session.count_printed("/trace: No such file or directory\n"), 1u) << session.printed();
   EXPECT_EQ(session.count_printed("ovnitrace: warning: the trace is not complete: "), 1u)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `ovnitrace why` as a command: what its options select, and what it refuses.
 #include "emulator/cli/commands.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/trace_command.h"
 
 #include <nlohmann/json.hpp>
@@ -115,10 +116,7 @@ TEST_F(WhyCommandLine, APathHasTwentyLinesUnlessToldOtherwise) {
   const auto lines = [&](std::vector<std::string> more) {
     more.insert(more.begin(), "--critical-path=125");
     const std::string text = why(more);
-    size_t count = 0;
-    for (size_t at = 0; (at = text.find("\nstage", at)) != text.npos; at++)
-      count++;
-    return std::pair(count, has(text, "\nthe rest "));
+    return std::pair(test::count_in(text, "\nstage"), has(text, "\nthe rest "));
   };
   chain(25);
   EXPECT_EQ(lines({}), std::pair(size_t(20), true)) << why({"--critical-path=125"});

@@ -2,6 +2,7 @@
 // `ovnitrace why`: who held a CPU, what a cut keeps, and how that is said.
 #include "emulator/slices/interrupts.h"
 #include "emulator/why/wait_lines.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/why_rig.h"
 
 namespace ovnitrace {
@@ -264,11 +265,7 @@ TEST_F(Why, TenOfTheLongestWaitsAreListed) {
   cpu.at(200 * kMs).stop();
   explain_all();
   const auto listed = [&](const WhyOptions &options) {
-    const std::string text = why_text(input(), options);
-    size_t lines = 0;
-    for (size_t at = 0; (at = text.find(" for CPU 0 from ", at)) != text.npos; at++)
-      lines++;
-    return lines;
+    return test::count_in(why_text(input(), options), " for CPU 0 from ");
   };
   EXPECT_EQ(listed({}), 10u);
   EXPECT_EQ(listed({.top = 3}), 3u);

@@ -3,6 +3,7 @@
 // hand.
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -48,11 +49,7 @@ protected:
     return text(options).find(part) != std::string::npos;
   }
   size_t count(const std::string &part, const WhyOptions &options = {}) {
-    const std::string all = text(options);
-    size_t count = 0;
-    for (size_t at = 0; (at = all.find(part, at)) != all.npos; at++)
-      count++;
-    return count;
+    return test::count_in(text(options), part);
   }
   /// Returns the line about the threads and their time.
   std::string head() {

@@ -5,6 +5,7 @@
 #include "emulator/why/wait_lines.h"
 #include "emulator/why/why_report.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/temp_dir.h"
 #include "tests/unit/support/trace_builder.h"
 
@@ -329,15 +330,9 @@ TEST_F(SlowestSections, AreShownInShort) {
   cpu.at(90'000).record(FTrace_EVT_user_event_14, 0, 9).at(91'000).stop();
   trace.json(R"({"version": 1, "peers": [)" + peers + "]}").write();
   const std::string text = slowest_text(input(9, 1));
-  const auto count = [&](const std::string &part) {
-    size_t count = 0;
-    for (size_t at = 0; (at = text.find(part, at)) != text.npos; at++)
-      count++;
-    return count;
-  };
-  EXPECT_EQ(count("woken by: "), 3u) << text;
-  EXPECT_EQ(count("\napp (11)  "), 5u) << text;
-  EXPECT_EQ(count("\nthe rest "), 1u) << text;
+  EXPECT_EQ(test::count_in(text, "woken by: "), 3u) << text;
+  EXPECT_EQ(test::count_in(text, "\napp (11)  "), 5u) << text;
+  EXPECT_EQ(test::count_in(text, "\nthe rest "), 1u) << text;
 }
 
 TEST_F(SlowestSections, TheJsonHasTimesFromTheStartOfTheTrace) {

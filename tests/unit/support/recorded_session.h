@@ -7,6 +7,7 @@
 #include "emulator/cli/run.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
+#include "tests/unit/support/count_in.h"
 #include "tests/unit/support/files.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/cli/commands.h"
@@ -178,11 +179,14 @@ public:
     take_output();
     return printed_;
   }
-  size_t count_printed(const std::string &text) {
-    size_t count = 0;
-    for (size_t at = 0; (at = printed().find(text, at)) != std::string::npos; at++)
-      count++;
-    return count;
+  size_t count_printed(const std::string &text) { return count_in(printed(), text); }
+  /// Lets the shell of signalling_shell() make its signals while the session reads nothing.
+  void signal_unread() {
+    ASSERT_TRUE(await_start()) << printed();
+    kill(pid_, SIGSTOP);
+    type("go\n");
+    ASSERT_TRUE(await([&] { return exists("made"); }));
+    kill(pid_, SIGCONT);
   }
 
 private:
@@ -217,6 +221,14 @@ private:
   pid_t pid_ = -1;
   std::string printed_;
 };
+
+/// Returns the command of a shell that sends itself 5,000 signals after a line, and ends with
+/// status 3 after another.
+inline std::vector<std::string> signalling_shell() {
+  return {"/bin/sh", "-c",
+          "trap : USR1; read line; n=0; while [ $n -lt 5000 ]; do kill -USR1 $$; n=$((n+1)); done; "
+          "echo >made; read line; exit 3"};
+}
 
 /// Skips a test that cannot load BPF programs.
 class SessionTest : public testing::Test {
