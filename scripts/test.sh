@@ -151,10 +151,11 @@ for kernel in $kernels; do
     skipped=$((skipped + 1))
   fi
 done
-for ((first = 0; first < ${#ready[@]}; first += $(nproc))); do
-  for kernel in "${ready[@]:first:$(nproc)}"; do on_kernel start "$kernel"; done
-  for kernel in "${ready[@]:first:$(nproc)}"; do on_kernel finish_or_retry "$kernel"; done
+for kernel in "${ready[@]}"; do
+  [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n
+  on_kernel start "$kernel"
 done
+for kernel in "${ready[@]}"; do on_kernel finish_or_retry "$kernel"; done
 
 # Each parser a while under libFuzzer, from its seeds if it has any: a smoke test, not the hunt
 # itself, which is build/tests/fuzz/NAME by hand for hours.

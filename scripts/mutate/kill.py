@@ -23,14 +23,14 @@ CAPTURES = {
             'CpuQuota.*:Unread.*:Snapshot.*'),
     'bpf/families': ('Families.*:SchedulingFamilies.*:FamilyCalls.*:UserEvents.*:ControlFire.*:ControlProcess.*:'
                      'CpuLimits.Stolen*:Unread.*'),
-    'bpf/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*',
+    'bpf/control': 'Control.*:ControlStep*:ControlFire.*:ControlReach.*',
     'bpf/scheduler': ('Snapshot.*:FoundThreads.*:WorkItems.*:CpuQuota.*:Budgets.*:Filters.*:Cgroups.*:'
                       'Unread.*:FamilyCalls.*User*:OwnStacks.*:HoldersAfter.*:Pipeline.*:'
                       'ControlProcess.*:UserEvents.Only*:RandomTrees.*'),
     'user/bpf': 'Filters.*:Families.*:Trigger.*:Control.*',
     'user/chunk': 'Session.*:Trigger.*',
     'user/cli': 'TopCommand.*:Stat.*:Profiles.*:TerminalOutput.*:Signals.*',
-    'user/control': 'Control.*:ControlStep.*:ControlFire.*:ControlReach.*:ControlEnd.*',
+    'user/control': 'Control.*:ControlStep*:ControlFire.*:ControlReach.*:ControlEnd.*',
     'user/launch': 'Signals.*:ExitStatus.*:Privileges.*:IdentityTest.*',
     'user/net': 'SendTcp.*:CollectUdp.*',
     'user/probe': 'UserEvents.*',

@@ -11,40 +11,11 @@ namespace ovnitrace::test {
 
 class ControlStep : public RegionTest {
 protected:
-  /// Starts a program that works until the file `go` exists. Tests trace it with -p.
   void SetUp() override {
     RegionTest::SetUp();
-    if (IsSkipped())
-      return;
-    if (skip_if_impossible({"start:icount:5"}))
-      return;
-    program_.emplace(Command{.argv = {installed("regions"), "wait=10", "spin=" + path("go")}});
-    eventually([&] { return program_->out().find("spin") != std::string::npos; }, "it works");
+    if (!IsSkipped())
+      skip_if_impossible({"start:icount:5"});
   }
-  /// Returns the value of a line of /proc/PID/status.
-  std::string status(const std::string &key) const {
-    const std::string text = read_text("/proc/" + std::to_string(program_->pid()) + "/status");
-    const size_t at = text.find(key + ":");
-    return at == text.npos
-               ? ""
-               : text.substr(at + key.size() + 2, text.find('\n', at) - at - key.size() - 2);
-  }
-  void expect_untraced_and_well() {
-    eventually([&] { return status("TracerPid") == "0"; }, "it is not traced any more");
-    write_text(path("go"), "");
-    const Outcome outcome = program_->wait();
-    EXPECT_EQ(outcome.status(), 0) << "it got a signal that was not for it";
-    EXPECT_NE(outcome.out.find("spun"), std::string::npos);
-  }
-  std::vector<std::string> attached(const std::vector<std::string> &chains) const {
-    std::vector<std::string> argv = {ovnitrace(), "-o", trace(), "-p",
-                                     std::to_string(program_->pid())};
-    for (const std::string &chain : chains)
-      argv.insert(argv.end(), {"--control", chain});
-    return argv;
-  }
-
-  std::optional<Process> program_;
 };
 
 /// The place of the program after so many instructions is known: before a marker or after it.
@@ -131,7 +102,43 @@ TEST_F(ControlStep, SignalsReachTheProgramAsWithoutIt) {
   }
 }
 
-TEST_F(ControlStep, AProcessThatRunsIsCountedStoppedAndLetGo) {
+/// Tests trace a program that works already, with -p.
+class ControlStepAttached : public ControlStep {
+protected:
+  /// Starts `regions` with an argument, and waits until so many of its threads work. They do until
+  /// the file `go` exists.
+  void start(const std::string &work, size_t threads) {
+    program_.emplace(Command{.argv = {installed("regions"), work + "spin=" + path("go")}});
+    eventually([&] { return lines_of(program_->out()).size() == threads; }, "they work");
+  }
+  /// Returns the value of a line of /proc/PID/status.
+  std::string status(const std::string &key) const {
+    const std::string text = read_text("/proc/" + std::to_string(program_->pid()) + "/status");
+    const size_t at = text.find(key + ":");
+    return at == text.npos
+               ? ""
+               : text.substr(at + key.size() + 2, text.find('\n', at) - at - key.size() - 2);
+  }
+  void expect_untraced_and_well() {
+    eventually([&] { return status("TracerPid") == "0"; }, "it is not traced any more");
+    write_text(path("go"), "");
+    const Outcome outcome = program_->wait();
+    EXPECT_EQ(outcome.status(), 0) << "it got a signal that was not for it";
+    EXPECT_NE(outcome.out.find("spun"), std::string::npos);
+  }
+  std::vector<std::string> attached(const std::vector<std::string> &chains) const {
+    std::vector<std::string> argv = {ovnitrace(), "-o", trace(), "-p",
+                                     std::to_string(program_->pid())};
+    for (const std::string &chain : chains)
+      argv.insert(argv.end(), {"--control", chain});
+    return argv;
+  }
+
+  std::optional<Process> program_;
+};
+
+TEST_F(ControlStepAttached, AProcessThatRunsIsCountedStoppedAndLetGo) {
+  start("", 1);
   Process tracer({.argv = attached({"precond:icount:1000,start:icount:500"})});
   eventually(
       [&] {
@@ -151,14 +158,9 @@ TEST_F(ControlStep, AProcessThatRunsIsCountedStoppedAndLetGo) {
 
 /// There are more threads than CPUs, so one thread has always just stopped. All go on, and
 /// ovnitrace ends.
-TEST_F(ControlStep, ThreadsThatAllWorkAreAllCounted) {
+TEST_F(ControlStepAttached, ThreadsThatAllWorkAreAllCounted) {
   constexpr size_t kThreads = 8;
-  write_text(path("go"), "");
-  EXPECT_EQ(program_->wait().status(), 0); // another one is needed
-  const std::string steps = "threads=" + std::to_string(kThreads) + ":spin=" + path("gone");
-  program_.emplace(Command{.argv = {installed("regions"), steps}});
-  const auto spinning = [&] { return lines_of(program_->out()).size() == kThreads; };
-  eventually(spinning, "they work");
+  start("threads=" + std::to_string(kThreads) + ":", kThreads);
   std::vector<std::string> argv = attached({"start:icount:2000"});
   argv.insert(argv.end(), {"--region", "thread"});
   Process tracer({.argv = argv});
@@ -173,12 +175,13 @@ TEST_F(ControlStep, ThreadsThatAllWorkAreAllCounted) {
       "2000 instructions of each");
   tracer.signal(SIGTERM);
   EXPECT_EQ(tracer.wait().status(), 0);
-  write_text(path("gone"), "");
+  write_text(path("go"), "");
   EXPECT_EQ(program_->wait().status(), 0);
 }
 
 /// If ovnitrace left a thread between two instructions, the trap of the second would kill it.
-TEST_F(ControlStep, KillingOvnitraceKillsNoProgram) {
+TEST_F(ControlStepAttached, KillingOvnitraceKillsNoProgram) {
+  start("", 1);
   Process tracer({.argv = attached({"start:icount:1000000000000"})});
   eventually([&] { return status("TracerPid") != "0"; }, "it is traced");
   tracer.signal(SIGKILL);
@@ -186,7 +189,8 @@ TEST_F(ControlStep, KillingOvnitraceKillsNoProgram) {
   expect_untraced_and_well();
 }
 
-TEST_F(ControlStep, AProcessThatADebuggerHasIsRefused) {
+TEST_F(ControlStepAttached, AProcessThatADebuggerHasIsRefused) {
+  start("", 1);
   Process first({.argv = attached({"start:int3"})});
   eventually([&] { return status("TracerPid") != "0"; }, "it is traced");
   std::vector<std::string> argv = attached({"start:icount:5"});
