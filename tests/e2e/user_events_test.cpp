@@ -203,7 +203,15 @@ TEST_F(UserEvents, ADisabledProcessIsSilent) {
 TEST_F(UserEvents, AProgramThatIsExecutedBeginsEnabled) {
   const std::string program = installed("user_events");
   const Outcome outcome =
-      record({"sh", "-c", program + " disable && exec " + program + " 7"}, {"--probe", program});
+      record({"sh", "-c", program + " disable && exec " + program + " 1"}, {"--probe", program});
+  expect_in_trace(read_logged(outcome.out), trace());
+}
+
+TEST_F(UserEvents, AProcessWithThePidOfADisabledOneBeginsEnabled) {
+  const std::string program = installed("user_events");
+  const Outcome outcome =
+      record({installed("tid_reuse"), program, "disable", "1"}, {"--probe", program});
+  EXPECT_EQ(only(dump(trace()), "EXT_disable").size(), 1u);
   expect_in_trace(read_logged(outcome.out), trace());
 }
 
