@@ -77,9 +77,11 @@ protected:
         own[line.substr(0, blank)] = line.substr(blank + 1);
     EXPECT_EQ(own.size(), 14u) << recorded.out;
     std::map<std::string, uint64_t> equal, missing, all; // ns, by thread
+    static const std::regex kFolded("[^;]*;([^;]*);(.*) ([0-9]+)");
+    static const std::regex kFunction("(f_[a-z_]+|Cleanup::(f_cleanup));");
     for (const std::string &line : folded()) {
       std::smatch parts;
-      ASSERT_TRUE(std::regex_match(line, parts, std::regex("[^;]*;([^;]*);(.*) ([0-9]+)"))) << line;
+      ASSERT_TRUE(std::regex_match(line, parts, kFolded)) << line;
       const std::string thread = parts[1], stack = ";" + parts[2].str() + ";";
       const uint64_t ns = std::stoull(parts[3]);
       if (!own.contains(thread) || stack == ";[waiting for a CPU];")
@@ -90,8 +92,7 @@ protected:
         continue;
       }
       std::string functions;
-      const std::regex name("(f_[a-z_]+|Cleanup::(f_cleanup));");
-      for (std::sregex_iterator at(stack.begin(), stack.end(), name), end; at != end; ++at)
+      for (std::sregex_iterator at(stack.begin(), stack.end(), kFunction), end; at != end; ++at)
         if (stack[size_t(at->position()) - 1] == ';')
           functions += (functions.empty() ? "" : ";") + (at->length(2) ? at->str(2) : at->str(1));
       // A thread can also wait in an outer function, or before it calls one, or in the child that

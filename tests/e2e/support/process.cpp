@@ -173,9 +173,10 @@ uint64_t number_after(const std::string &text, const std::string &key) {
     ADD_FAILURE() << "no '" << key << "' in:\n" << text;
     return 0;
   }
-  std::smatch found; // "1,234,567" is one number
+  static const std::regex kNumber("^\\s*(\\d+(,\\d{3})*)"); // "1,234,567" is one number
+  std::smatch found;
   const std::string rest = text.substr(at + key.size(), 64);
-  if (!std::regex_search(rest, found, std::regex("^\\s*(\\d+(,\\d{3})*)")))
+  if (!std::regex_search(rest, found, kNumber))
     return 0;
   std::string digits = found[1];
   std::erase(digits, ',');
