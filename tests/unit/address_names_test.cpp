@@ -4,6 +4,7 @@
 
 #include "tests/unit/support/child_status.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,7 +27,7 @@ protected:
   }
   static std::string name_at(uint64_t address) {
     uint64_t most = UINT64_MAX;
-    const AddressNames names = AddressNames::of_process(uint32_t(getpid()), most);
+    const AddressNames names = AddressNames::of_process(uint32_t(getpid()), 0, most);
     return std::string(names.find(address).name);
   }
   const std::string path = fmt::format("/tmp/perf-{}.map", getpid());
@@ -61,13 +62,44 @@ TEST_F(JitMaps, OfRootAreReadByAnyUser) {
       uint64_t most = UINT64_MAX;
       if (setuid(user) != 0)
         return 2;
-      return AddressNames::of_process(kNoProcess, most).find(0x1000).name == "one" ? 0 : 1;
+      return AddressNames::of_process(kNoProcess, 0, most).find(0x1000).name == "one" ? 0 : 1;
     });
   };
   EXPECT_EQ(read_by(65534), 0);
   EXPECT_EQ(chown(map.c_str(), 65533, 65533), 0);
   EXPECT_EQ(read_by(65534), 1) << "of a third user";
   EXPECT_EQ(read_by(65533), 0) << "his own";
+  unlink(map.c_str());
+}
+
+/// A pid comes back, and maps stay.
+TEST_F(JitMaps, OfAnEarlierProcessAreNotRead) {
+  write("1000 10 one\n");
+  const auto name_if_written = [&](time_t before_now) {
+    const time_t at = time(nullptr) - before_now;
+    const timespec times[2] = {{at, 0}, {at, 0}};
+    EXPECT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    return name_at(0x1000);
+  };
+  EXPECT_EQ(name_if_written(0), "one");
+  EXPECT_EQ(name_if_written(24 * 3600), "") << "these tests do not take a day";
+}
+
+TEST_F(JitMaps, OfAProcessThatHasEndedAreAsNewAsTheCapture) {
+  constexpr uint32_t kNoProcess = 2000000014; // above all pids of Linux
+  const std::string map = fmt::format("/tmp/perf-{}.map", kNoProcess);
+  write("1000 10 one\n");
+  const timespec times[2] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  ASSERT_EQ(rename(path.c_str(), map.c_str()), 0);
+  const auto name_since = [&](uint64_t seconds) {
+    uint64_t most = UINT64_MAX;
+    const AddressNames names = AddressNames::of_process(kNoProcess, seconds * 1'000'000'000, most);
+    return std::string(names.find(0x1000).name);
+  };
+  EXPECT_EQ(name_since(999), "one");
+  EXPECT_EQ(name_since(1001), "one") << "clocks may differ by a second";
+  EXPECT_EQ(name_since(1002), "");
   unlink(map.c_str());
 }
 
@@ -104,7 +136,7 @@ TEST_F(JitMaps, AreReadOnlyUpToTheirLimit) {
   write("1000 10 before\n");
   ASSERT_EQ(truncate(path.c_str(), off_t(1) << 40), 0); // of which nothing is on the disk
   uint64_t most = UINT64_MAX;
-  EXPECT_EQ(AddressNames::of_process(uint32_t(getpid()), most).find(0x1000).name, "before");
+  EXPECT_EQ(AddressNames::of_process(uint32_t(getpid()), 0, most).find(0x1000).name, "before");
   EXPECT_EQ(UINT64_MAX - most, 128u << 20) << "read";
 }
 
@@ -113,7 +145,7 @@ TEST_F(JitMaps, OfAllProcessesHaveOneLimit) {
   const uint64_t whole = 29, less_than_a_line = 13;
   uint64_t most = whole + less_than_a_line;
   const auto name = [&](uint64_t address) {
-    return std::string(AddressNames::of_process(uint32_t(getpid()), most).find(address).name);
+    return std::string(AddressNames::of_process(uint32_t(getpid()), 0, most).find(address).name);
   };
   EXPECT_EQ(name(0x1000), "first");
   EXPECT_EQ(most, less_than_a_line);

@@ -71,7 +71,7 @@ TEST_F(FileNames, EachFrameHasTheFunctionOfItsOwnFile) {
   for (const uint32_t n : {0u, 1u, 2u, 3u})
     captured.frames.push_back({CapturedFrame::file, n % 2 ? 0u : 1u, places[n].first});
   captured.frames.push_back({CapturedFrame::kernel, 0, 0x1000});
-  NamedStacks all = name_stacks(std::move(captured), -1);
+  NamedStacks all = name_stacks(std::move(captured), -1, 0);
   CodeFiles files;
   Texts warnings;
   name_files(all, files, nullptr, [&](const std::string &text) { warnings.push_back(text); });

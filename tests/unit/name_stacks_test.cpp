@@ -47,7 +47,7 @@ protected:
   NamedStacks named(const std::string &kallsyms = "") {
     std::ofstream(dir / "kallsyms") << kallsyms;
     const UniqueFd file(open((dir / "kallsyms").c_str(), O_RDONLY | O_CLOEXEC));
-    return name_stacks(std::move(captured), kallsyms.empty() ? -1 : file.get());
+    return name_stacks(std::move(captured), kallsyms.empty() ? -1 : file.get(), 0);
   }
   /// The functions of the kernel's part of the first stack.
   static Texts kernel_part(const NamedStacks &all) {

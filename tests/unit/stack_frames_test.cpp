@@ -262,7 +262,7 @@ protected:
   static void write(uint32_t pid, const std::string &text) { std::ofstream(path(pid)) << text; }
   static std::string name_at(uint32_t pid, uint64_t address) {
     uint64_t most = UINT64_MAX;
-    return std::string(AddressNames::of_process(pid, most).find(address).name);
+    return std::string(AddressNames::of_process(pid, 0, most).find(address).name);
   }
   static constexpr uint32_t kPids[] = {2000000011, 2000000012}; // above all pids of Linux
 };
@@ -276,7 +276,7 @@ TEST_F(JitFrames, HaveTheNamesOfTheirOwnProcess) {
   captured.frames.push_back({CapturedFrame::unknown, kPids[1], 0x100f});
   captured.frames.push_back({CapturedFrame::missing, kPids[1], 0x100f});
   captured.frames.push_back({CapturedFrame::process, kPids[1], 0x1010});
-  const NamedStacks all = name_stacks(std::move(captured), -1);
+  const NamedStacks all = name_stacks(std::move(captured), -1, 0);
   std::vector<std::string> names;
   for (const NamedFrame &frame : all.frames)
     names.push_back(frame.places.front().function);

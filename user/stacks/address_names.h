@@ -21,10 +21,12 @@ public:
   /// hid the addresses from the user who opened it.
   static AddressNames of_kernel(int kallsyms);
   /// Reads the names of a process from /tmp/perf-PID.map, as JIT compilers write it. Only a regular
-  /// file is read, and only one that belongs to root, to us or to the user of the process. Code in
+  /// file is read, and only one that belongs to root, to us or to the user of the process. It must
+  /// not be older than the process, or an earlier process with this pid has left it. The start of a
+  /// process that has ended is not known; `since` (ns, CLOCK_REALTIME) counts instead. Code in
   /// whose place there was other code at another time has no name. Reads at most `most` bytes, and
   /// subtracts what it has read.
-  static AddressNames of_process(uint32_t pid, uint64_t &most);
+  static AddressNames of_process(uint32_t pid, uint64_t since, uint64_t &most);
 
   bool empty() const { return entries_.empty(); }
   Function find(uint64_t address) const;

@@ -69,7 +69,8 @@ namespace {
 /// Names what is in the kernel and in the memory of processes.
 class Namer {
 public:
-  Namer(NamedStacks &stacks, int kallsyms) : all_(stacks), captured_(stacks.captured) {
+  Namer(NamedStacks &stacks, int kallsyms, uint64_t since)
+      : all_(stacks), captured_(stacks.captured), since_(since) {
     if (kallsyms >= 0)
       kernel_ = AddressNames::of_kernel(kallsyms);
   }
@@ -118,7 +119,7 @@ private:
   void name_in_process(const CapturedFrame &frame, NamedFrame &named) {
     if (pid_ != frame.where) {
       pid_ = frame.where;
-      jit_ = AddressNames::of_process(pid_, map_bytes_);
+      jit_ = AddressNames::of_process(pid_, since_, map_bytes_);
     }
     const std::string_view name = jit_.find(frame.address).name;
     if (name.size() > name_bytes_)
@@ -147,19 +148,20 @@ private:
   CapturedStacks &captured_;
   AddressNames kernel_, jit_;
   std::map<std::string, uint32_t> modules_; ///< of the kernel, in captured_.files
-  uint32_t pid_ = UINT32_MAX;               ///< whose symbols are there
-  uint64_t map_bytes_ = 512u << 20;         ///< that may be read of further maps
-  uint64_t name_bytes_ = 256u << 20;        ///< that further names may have
+  const uint64_t since_;
+  uint32_t pid_ = UINT32_MAX;        ///< whose symbols are there
+  uint64_t map_bytes_ = 512u << 20;  ///< that may be read of further maps
+  uint64_t name_bytes_ = 256u << 20; ///< that further names may have
 };
 
 } // namespace
 
-NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms) {
+NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms, uint64_t since) {
   NamedStacks stacks;
   stacks.captured = std::move(captured);
   stacks.missing = uint32_t(stacks.captured.frames.size());
   stacks.captured.frames.push_back({CapturedFrame::missing, 0, 0});
-  Namer(stacks, kallsyms).name();
+  Namer(stacks, kallsyms, since).name();
   find_cuts(stacks);
   return stacks;
 }

@@ -33,8 +33,8 @@ struct NamedStacks {
 };
 
 /// Reads the kernel's symbols (an open /proc/kallsyms; -1: none) and those of JIT compilers, but no
-/// files yet.
-NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms);
+/// files yet. `since`: when the capture started (ns, CLOCK_REALTIME).
+NamedStacks name_stacks(CapturedStacks &&captured, int kallsyms, uint64_t since);
 
 /// Adds the names from symbols and debug data of files. A file that is not the one that was mapped
 /// is not read. Calls `warn` with a sentence about each file that cannot be read. `fetch` gets

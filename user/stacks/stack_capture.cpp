@@ -85,7 +85,7 @@ void StackCapture::learn() {
 NamedStacks StackCapture::named() {
   if (unwinder_)
     unwinder_->finish();
-  return name_stacks(collector_.captured(), kallsyms_.get());
+  return name_stacks(collector_.captured(), kallsyms_.get(), since_);
 }
 
 } // namespace ovnitrace

@@ -48,6 +48,7 @@ public:
 
 private:
   const Capture &capture_;
+  const uint64_t since_ = clock_ns(CLOCK_REALTIME);
   UniqueFd kallsyms_; ///< what it shows depends on who opened it
   MappingEvents events_;
   Mappings mappings_;
