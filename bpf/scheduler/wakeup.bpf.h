@@ -113,6 +113,18 @@ static __always_inline void stage(struct task_struct *p, __u64 stack, __u64 word
 	stage_at(s, SCHED_WHEN(now, 0), word);
 }
 
+/* Returns why a thread that was woken may not run yet: SCHED_HELD_THROTTLED or
+ * SCHED_HELD_EXHAUSTED. 0: it may. */
+static __always_inline __u64 held_back(struct task_struct *p)
+{
+	if (awaits_period(p))
+		return SCHED_HELD_EXHAUSTED;
+	if (likely(!is_throttled(p)))
+		return 0;
+	note_throttled(p);
+	return SCHED_HELD_THROTTLED;
+}
+
 static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 {
 	__u32 tid = p->pid, waker;
@@ -137,7 +149,7 @@ static __always_inline int log_wakeup(__u32 kind, struct task_struct *p)
 	      SCHED_WORD(kind, waker >> WAKER_CONTEXT_SHIFT & 7,
 			 waker >> WAKER_DEVICE_SHIFT & (CAPTURE_DEVICES - 1), tid,
 			 waker & WAKER_TID_MASK) |
-		      SCHED_A_TRACED,
+		      held_back(p) | SCHED_A_TRACED,
 	      task_cpu(p) + 1, true);
 	return 0;
 }

@@ -48,7 +48,14 @@ struct Event {
   /// a snapshot.
   uint8_t reason() const { return uint8_t(par2 >> FTRACE_REASON_SHIFT); }
   /// Returns in which context a wakeup was made (FTRACE_WAKER_…).
-  uint8_t waker_context() const { return uint8_t(par2 >> FTRACE_REASON_SHIFT); }
+  uint8_t waker_context() const {
+    return uint8_t((par2 & FTRACE_REASON_MASK) >> FTRACE_REASON_SHIFT);
+  }
+  /// Returns why a woken thread may not run yet: enum ftrace_offcpu_reason; 0: it may.
+  uint8_t held_back() const {
+    const uint32_t reason = by_manual ? 0 : par2 >> FTRACE_WAKEUP_HELD_SHIFT;
+    return ftrace_offcpu_is_throttled(reason) ? uint8_t(reason) : 0;
+  }
   /// Returns whether a wakeup is the first one of a new thread.
   bool wakes_new_thread() const { return par2 & FTRACE_WAKEUP_NEW; }
   /// Returns the thread whose tid is in par2: the waker, or the next thread on the CPU.

@@ -91,8 +91,12 @@ inline constexpr Field kWakeSwitch[] = {
     {.name = "call", .unit = Unit::call, .mask = FTRACE_CALL_PAR2(~0), .show = if_set}};
 inline constexpr Field kActivate[] = {
     {.name = "waker", .unit = Unit::peer, .mask = FTRACE_TID_MASK},
-    {.name = "context", .mask = 0xffu << FTRACE_REASON_SHIFT, .names = kWakerContextNames},
-    {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set}};
+    {.name = "context", .mask = FTRACE_REASON_MASK, .names = kWakerContextNames},
+    {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set},
+    {.name = "held_back",
+     .mask = 0xfu << FTRACE_WAKEUP_HELD_SHIFT,
+     .names = kReasonNames,
+     .show = if_set}};
 inline constexpr Field kMark[] = {{.name = "mark", .unit = Unit::mark}};
 inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};
 inline constexpr Field kHolder[] = {{.name = "holder", .unit = Unit::peer, .mask = FTRACE_TID_MASK},

@@ -59,12 +59,11 @@ void dispatched(ModelContext &ctx, const Event &event) {
   ctx.set(kPriority, event.thread, running ? event.par2 & FTRACE_PRIO_MASK : 0);
 }
 
-/// Ends the reason when the thread is woken: from then on it waits for a CPU.
+/// Ends the reason when the thread is woken, unless it is throttled from then on.
 void woken(ModelContext &ctx, const Event &event) {
   if (ctx.system.transition().thread != event.thread)
     return;
-  ctx.set(kReason, event.thread, 0);
-  ctx.set(kNext, event.thread, 0);
+  off_cpu(ctx, event, event.held_back(), 0);
 }
 
 /// Shows that a throttled thread waits for a CPU from now on. Another thread was waiting before.

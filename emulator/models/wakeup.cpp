@@ -27,7 +27,7 @@ void born(ModelContext &ctx, uint32_t) {
 }
 
 void activate(ModelContext &ctx, const Event &event) {
-  if (ctx.system.transition().to != ThreadState::Warming)
+  if (ctx.system.transition().to != ThreadState::Warming && !event.held_back())
     return;
   const uint32_t context = event.waker_context();
   const bool by_thread = context == FTRACE_WAKER_TASK;

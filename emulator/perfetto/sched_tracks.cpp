@@ -100,7 +100,8 @@ void SchedTracks::event(const Event &event, const System &system) {
 void SchedTracks::waking(const Event &event, const System &system) {
   const bool captured = event.kind == FTrace_EVT_task_activate;
   const uint32_t par2 = captured ? added_par2(event) : FTRACE_WAKER_UNKNOWN << FTRACE_REASON_SHIFT;
-  const uint32_t flags = flags_of(par2 >> FTRACE_REASON_SHIFT), peer = event.peer;
+  const uint32_t context = captured ? event.waker_context() : uint32_t(FTRACE_WAKER_UNKNOWN);
+  const uint32_t flags = flags_of(context), peer = event.peer;
   const uint32_t target = system.threads()[event.thread].cpu;
   const uint32_t target_number = target < catalog_.cpus.size() ? catalog_.cpus[target].index : 0;
   const bool runs_here = peer != kNone && kept_[peer] && event.cpu != kNone &&
@@ -110,7 +111,7 @@ void SchedTracks::waking(const Event &event, const System &system) {
   const Task task = names_.task(event.thread);
   const uint32_t tid = par2 & FTRACE_TID_MASK;
   const bool outside = captured && tid != 0 && peer == kNone && event.cpu < catalog_.cpus.size() &&
-                       par2 >> FTRACE_REASON_SHIFT == FTRACE_WAKER_TASK &&
+                       context == FTRACE_WAKER_TASK &&
                        system.cpus()[event.cpu].running.count() == 0;
   if (!flags && !runs_here && !outside)
     return add_waking(event.cpu, event.time, tid, task, target_number);

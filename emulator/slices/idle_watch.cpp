@@ -42,9 +42,10 @@ void IdleWatch::on_event(const Event &event, const System &system) {
   } else if (event.kind == FTrace_EXT_refill && thread.state == ThreadState::Cooling) {
     if (!std::exchange(threads_[event.thread].may_run, true))
       start_wait(event.thread, thread, thread.cpu);
-  } else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm))
+  } else if (event.kind == FTrace_EVT_task_activate && is_legal(thread.state, ThreadAction::warm)) {
+    threads_[event.thread].may_run = !event.held_back();
     start_wait(event.thread, thread, thread.cpu);
-  else if (event.kind == FTrace_EXT_migrate)
+  } else if (event.kind == FTrace_EXT_migrate)
     move_wait(event.thread, system.find_cpu(thread.host, event.par2));
 }
 

@@ -30,7 +30,8 @@ struct Slice {
   /// When a thread gets quota or budget again, a throttled Cooling slice ends and a refilled one
   /// follows. A Warming slice that a snapshot found has FTRACE_OFFCPU_WAITED.
   uint8_t reason = kNotKnown;
-  /// enum ftrace_wakeup_context of `waker`, which started a Warming slice or ended a Paused one.
+  /// enum ftrace_wakeup_context of `waker`, which ended a Paused slice, or started a Warming one or
+  /// one that is throttled from the wakeup on.
   /// Only in FTRACE_WAKER_TASK the waker itself did; otherwise an interrupt that came while it ran.
   uint8_t context = kNotKnown;
   /// A Paused slice: enum ftrace_call in which it is blocked.
@@ -43,9 +44,15 @@ struct Slice {
 
   uint64_t length() const { return end - start; }
   /// Returns whether it starts with a wakeup that is in the range.
-  bool is_woken() const { return state == ThreadState::Warming && starts; }
-  /// Returns whether its length is a wakeup latency: both ends were seen, and the thread got a CPU.
-  bool is_latency() const { return is_woken() && ends && then == ThreadState::Running; }
+  bool is_woken() const {
+    return starts && (state == ThreadState::Warming ||
+                      (ftrace_offcpu_is_throttled(reason) && context != kNotKnown));
+  }
+  /// Returns whether its length is a wakeup latency: both ends were seen, and the thread got a CPU
+  /// without having been throttled.
+  bool is_latency() const {
+    return state == ThreadState::Warming && starts && ends && then == ThreadState::Running;
+  }
 };
 
 /// A time in which a CPU ran shown threads, or its events are missing.

@@ -26,6 +26,8 @@ void set_departure(Slice &slice, const Event &event, uint32_t stack) {
     slice.next = event.next();
   } else if (event.kind == FTrace_EVT_task_end) {
     slice.reason = FTRACE_OFFCPU_DEAD; // parameter 2 is its own tid
+  } else if (event.kind == FTrace_EVT_task_activate) {
+    slice.reason = event.held_back();
   } else if (const uint8_t reason = found_reason(event)) {
     slice.reason = reason;
   }
@@ -145,7 +147,7 @@ void Slicer::on_change(uint32_t thread, const StateChange &change) {
     set_departure(open, *event_, stacks.own.at(now_));
   if (own && is_blocked(change.to))
     open.call = event_->call;
-  if (own && change.to == ThreadState::Warming)
+  if (own)
     set_waker(open, *event_, stacks.wakers.at(now_));
 }
 

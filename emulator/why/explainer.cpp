@@ -91,6 +91,10 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EVT_task_activate:
     now_.wakes_up = event.thread;
     now_.waker = waker_of(event);
+    if (event.held_back()) {
+      now_.leaves = event.thread;
+      now_.reason = event.held_back();
+    }
     return;
   case FTrace_EXT_region:
     now_.hides = UnknownWhy::no_region;
@@ -175,9 +179,10 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
-  if (change.to == ThreadState::Warming || is_blocked(change.to))
+  const bool wakes_up = is_blocked(change.from) && change.to == ThreadState::Cooling;
+  if (change.to == ThreadState::Warming || is_blocked(change.to) || wakes_up)
     woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Culprit(), .block = {}};
-  if (change.to == ThreadState::Warming)
+  if (change.to == ThreadState::Warming || wakes_up)
     locks_.wake(thread, woken_[thread].waker);
 }
 
@@ -247,10 +252,10 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (whole && wants_cpu(kind))
     tail_.add(slice.length(), open);
-  if (slice.starts && kind == WaitKind::wakeup && !gate_.is_before(slice.thread)) {
-    WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = by});
+  if (slice.is_woken() && !gate_.is_before(slice.thread)) {
+    WakeSum &wakes = wakes_.of({.thread = slice.thread, .waker = woken.waker});
     wakes.count++;
-    if (whole) {
+    if (whole && kind == WaitKind::wakeup) {
       wakes.measured++;
       wakes.late += slice.length();
       wakes.late_max = std::max(wakes.late_max, slice.length());

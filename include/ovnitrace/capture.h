@@ -42,7 +42,7 @@ enum sched_kind {
 				* Where neither is traced, a traced thread waits for this CPU */
 	SCHED_KIND_WAKEUP = 2, /* a: woken tid, b: waker tid, reason: enum ftrace_wakeup_context,
 				* prio: place in the table of devices of the one that woke it,
-				* 0: none did */
+				* 0: none did; and SCHED_HELD_SHIFT */
 	SCHED_KIND_WAKEUP_NEW = 3, /* the same, first wakeup of a new thread */
 	SCHED_KIND_MIGRATE = 4,	   /* a: tid, b: the CPU it was put on */
 	SCHED_KIND_EXEC = 5,   /* a: tid, b: the tid that it had before; LIFE_EXEC comes later */
@@ -80,6 +80,11 @@ struct sched_record {
 	((__u64)(kind) << SCHED_KIND_SHIFT | (__u64)(reason) << SCHED_REASON_SHIFT |               \
 	 (__u64)(prio) << SCHED_PRIO_SHIFT | (__u64)(a) << SCHED_A_SHIFT |                         \
 	 (__u64)(b) << SCHED_B_SHIFT)
+
+/* Why a woken thread may not run yet: 2 bits above the place of the device, 0: it may run. */
+#define SCHED_HELD_SHIFT     14
+#define SCHED_HELD_THROTTLED (1ULL << SCHED_HELD_SHIFT) /* FTRACE_OFFCPU_THROTTLED */
+#define SCHED_HELD_EXHAUSTED (2ULL << SCHED_HELD_SHIFT) /* FTRACE_OFFCPU_EXHAUSTED */
 
 #define SCHED_STACK_WHOSE_SHIFT	 4 /* 1 bit */
 #define SCHED_STACK_OF_PREV	 0 /* who leaves its CPU */

@@ -283,7 +283,7 @@ enum ftrace_call {
 #define FTRACE_CALL_CODE(call)	   ((unsigned)(call) >> 4 << 8)
 #define FTRACE_CALL_PAR2(call)	   ((unsigned)(call) << 28)
 
-/* In which context a wakeup was made: high byte of par2 of task_activate; the tid is that of the
+/* In which context a wakeup was made: bits 24-27 of par2 of task_activate; the tid is that of the
  * waker, the thread that ran there (0: the idle task). Only a waker in task context woke by itself;
  * otherwise an interrupt did while it ran. */
 enum ftrace_wakeup_context {
@@ -293,7 +293,10 @@ enum ftrace_wakeup_context {
 	FTRACE_WAKER_NMI = 3,
 	FTRACE_WAKER_UNKNOWN = 4,
 };
-#define FTRACE_WAKEUP_NEW 0x00800000u /* bit 23 of par2: the first wakeup of a new thread */
+#define FTRACE_WAKEUP_NEW	 0x00800000u /* bit 23 of par2: the first wakeup of a new thread */
+/* Bits 28-31 of par2: why the woken thread may not run yet, enum ftrace_offcpu_reason, one of those
+ * that are throttled. 0: it may run. */
+#define FTRACE_WAKEUP_HELD_SHIFT 28
 
 /* par2 of task_dispatch: 2 + the kernel's priority (-1 SCHED_DEADLINE, 0-98 real time, 100-139 nice
  * -20..19) in the low byte; 0 when it is not known. */

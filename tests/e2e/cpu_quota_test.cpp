@@ -37,7 +37,8 @@ Throttled throttled_in(const std::vector<DumpEvent> &events) {
   };
   for (const DumpEvent &event : events) {
     const std::string reason = event.detail("reason");
-    if (reason == "throttled" || reason == "exhausted" || reason == "next_period") {
+    if (reason == "throttled" || reason == "exhausted" || reason == "next_period" ||
+        !event.detail("held_back").empty()) {
       since.try_emplace(event.tid, event.time);
     } else if (event.event == "EXT_refill") {
       if (const auto start = since.find(event.tid); start != since.end())
@@ -163,6 +164,26 @@ TEST_F(Budgets, AThreadThatWaitsForItsPeriodAtTheStartIsFoundSo) {
       EXPECT_EQ(throttled_in(events).wrong, "") << story_of(events, program.pid());
     }
   }
+}
+
+// The kernel lets such a thread run from its next period on, and nobody holds its CPU meanwhile.
+TEST_F(Budgets, AThreadThatIsWokenWithoutOneWaitsForItsPeriod) {
+  const Outcome outcome =
+      run(record_command(trace(), {installed("deadline"), "sleep", "20"}, {"-q"}));
+  if (outcome.status() == 2)
+    GTEST_SKIP() << "SCHED_DEADLINE is not allowed here";
+  const std::vector<DumpEvent> events = dump(trace());
+  const auto held = std::ranges::count_if(
+      events, [](const DumpEvent &event) { return event.detail("held_back") == "exhausted"; });
+  EXPECT_GE(held, 1) << outcome.out;
+  if (!sees_refills())
+    GTEST_SKIP() << "this kernel does not let us see refills";
+  const Throttled found = throttled_in(events);
+  EXPECT_EQ(found.wrong, "");
+  ASSERT_EQ(found.ns.size(), 1u);
+  const uint64_t late = number_after(outcome.out, "late_ns ");
+  EXPECT_LE(found.ns.begin()->second, late);
+  EXPECT_GE(found.ns.begin()->second, late / 2);
 }
 
 } // namespace ovnitrace::test

@@ -174,12 +174,17 @@ TEST(ChunkWriter, ReportsWakeupsAndMigrations) {
   ChunkWriter writer(0, 1, registry, list);
   writer.transition({10, SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, 21, 20)});
   writer.transition({20, SCHED_WORD(SCHED_KIND_WAKEUP, FTRACE_WAKER_HARDIRQ, 0, 21, 20)});
+  const uint64_t woken = SCHED_WORD(SCHED_KIND_WAKEUP, FTRACE_WAKER_SOFTIRQ, 0, 21, 20);
+  writer.transition({25, woken | SCHED_HELD_EXHAUSTED});
+  writer.transition({26, woken | SCHED_HELD_THROTTLED});
   writer.transition({30, SCHED_WORD(SCHED_KIND_MIGRATE, 0, 0, 21, 513)});
   writer.finish(40);
   const std::vector<Plain> events = read_all(list);
-  ASSERT_EQ(events.size(), 3u) << "a migration is of family C, which read_all() leaves out";
+  ASSERT_EQ(events.size(), 5u) << "a migration is of family C, which read_all() leaves out";
   EXPECT_EQ(events[1].par2, 20u | FTRACE_WAKEUP_NEW);
   EXPECT_EQ(events[2].par2, 20u | FTRACE_WAKER_HARDIRQ << FTRACE_REASON_SHIFT);
+  EXPECT_EQ(events[3].par2, 20u | 0xb1000000u);
+  EXPECT_EQ(events[4].par2, 20u | 0x91000000u);
   const auto &records = list.chunks[0].records;
   EXPECT_EQ(records[records.size() - 2].code, FTrace_EXT_migrate);
   EXPECT_EQ(records[records.size() - 2].par2, 513u);

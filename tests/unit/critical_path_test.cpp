@@ -89,6 +89,16 @@ TEST_F(PathOf, AThreadIsThrottledUntilTheRefill) {
                                    "11 waiting 300-400 peer=22", "11 running 400-500"}));
 }
 
+TEST_F(PathOf, AThreadThatIsWokenWithoutQuotaIsThrottledAndThePathGoesToItsWaker) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(200).sleep(1, 22).dispatch(2).at(300);
+  cpu.activate(1, 22, FTRACE_WAKER_TASK | FTRACE_OFFCPU_THROTTLED << 4);
+  cpu.at(400).record(FTrace_EXT_refill, 1).at(450).sleep(2, 11).dispatch(1).at(500).stop();
+  EXPECT_EQ(path({11, {}}),
+            (Texts{"11 running 100-200", "22 running 200-300", "11 throttled 300-400",
+                   "11 waiting 400-450 peer=22", "11 running 450-500"}));
+}
+
 TEST_F(PathOf, ThreadsThatWakeEachOtherAtOneTimeEndThePath) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 2, 0).snapshot(2, 2, 0).at(100).start();

@@ -120,6 +120,26 @@ TEST_F(Slices, HaveTheStackOfTheirDepartureAndOfTheirWakerAndOfNothingElse) {
   EXPECT_EQ((own[{22, ThreadState::Cooling}]), (Numbers{6}));
 }
 
+TEST_F(Slices, AThreadThatIsWokenWithoutBudgetIsWokenAndCooling) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b").dispatch(1);
+  cpu.at(200).sleep(1, 22).dispatch(2).at(300);
+  cpu.activate(1, 22, FTRACE_WAKER_SOFTIRQ | FTRACE_OFFCPU_EXHAUSTED << 4);
+  cpu.at(400).record(FTrace_EXT_refill, 1).at(500).epilogue(2, 11).dispatch(1).at(600).stop();
+  std::vector<Slice> cooling;
+  for (const Slice &slice : collect().slices)
+    if (slice.thread == 0 && slice.state == ThreadState::Cooling)
+      cooling.push_back(slice);
+  ASSERT_EQ(cooling.size(), 2u);
+  EXPECT_EQ(cooling[0].reason, FTRACE_OFFCPU_EXHAUSTED);
+  EXPECT_EQ(cooling[0].length(), 100u);
+  EXPECT_TRUE(cooling[0].is_woken());
+  EXPECT_FALSE(cooling[0].is_latency());
+  EXPECT_EQ(cooling[0].context, FTRACE_WAKER_SOFTIRQ);
+  EXPECT_EQ(cooling[0].waker.tid, 22u);
+  EXPECT_EQ(cooling[1].reason, FTRACE_OFFCPU_REFILLED);
+  EXPECT_FALSE(cooling[1].is_woken()) << "it was woken once";
+}
+
 TEST_F(Slices, SnapshotsHaveNoStartAndLossesNoEnd) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").snapshot(1, 1, 0);
   cpu.snapshot(2, 2, 0, FTRACE_OFFCPU_DISK).at(100).start().at(300).blackout_start();

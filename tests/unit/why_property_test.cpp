@@ -68,7 +68,8 @@ uint64_t random_waits(TraceBuilder &trace, std::mt19937 &random, bool losses, bo
       chunk.sleep(thread, next);
       break;
     case 6:
-      random() % 4 ? chunk.activate(thread, next) : chunk.record(FTrace_EXT_refill, thread);
+      random() % 4 ? chunk.activate(thread, next, random() % 4 ? 0 : FTRACE_OFFCPU_EXHAUSTED << 4)
+                   : chunk.record(FTrace_EXT_refill, thread);
       break;
     case 7:
       chunk.migrate(thread, random() % (kCpus + 1)); // one of them is in no trace

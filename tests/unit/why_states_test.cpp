@@ -86,6 +86,34 @@ TEST_F(WhyStates, ADeadlineThreadWaitsForItsNextPeriodBehindNobody) {
   }
 }
 
+/// It blocks with its budget used up. It would wait behind `hog` if it had some.
+TEST_F(WhyStates, AThreadThatIsWokenWithoutBudgetWaitsBehindNobodyUntilItHasSome) {
+  for (const uint32_t held : {FTRACE_OFFCPU_EXHAUSTED, FTRACE_OFFCPU_THROTTLED}) {
+    trace = TraceBuilder(dir.path());
+    trace.json(R"({"version": 1, "all_threads": true, "sees_refills": true})");
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dl").id(2, 22, 22, "hog").dispatch(1, 1);
+    cpu.at(3 * kMs).sleep(1, 22).dispatch(2);
+    cpu.at(4 * kMs).activate(1, 22, FTRACE_WAKER_TASK | held << 4);
+    cpu.at(20 * kMs).record(FTrace_EXT_refill, 1);
+    cpu.at(21 * kMs).epilogue(2, 11).dispatch(1).at(30 * kMs).stop();
+    explain_all();
+    std::map<json, json> after; // by holder
+    const json woken = thread(report(), 11);
+    for (const json &one : woken["waiting"])
+      after[one["holder_tid"]] = one["after_ns"];
+    const char *why_not = held == FTRACE_OFFCPU_EXHAUSTED ? "budget" : "throttling";
+    EXPECT_EQ(after, (std::map<json, json>{{nullptr, {{why_not, 16 * kMs}}},
+                                           {22, {{"refill", 1 * kMs}}}}));
+    const LongWait &block = why.longest_blocks.at(0);
+    EXPECT_EQ(block.end - block.start, 1 * kMs);
+    EXPECT_EQ(tid_of(input().catalog, block.by), 22u) << "who woke it";
+    ASSERT_EQ(why.wakes.size(), 1u);
+    EXPECT_EQ(why.wakes[0].count, 1u);
+    EXPECT_EQ(why.wakes[0].measured, 0u) << "a wait for budget is no wakeup latency";
+    EXPECT_EQ(why.wait_lengths[size_t(WaitKind::wakeup)].count(), 0u);
+  }
+}
+
 TEST_F(WhyStates, AFrozenThreadIsNamedSo) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "sh").dispatch(1);
   cpu.at(1 * kMs).record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE), 1,

@@ -140,8 +140,12 @@ void ChunkWriter::on_wakeup(const SchedTransition &record) {
   const uint16_t context = context_of(tid_a(word), record.time);
   put_stack(FTrace_EXT_waker_stack, SCHED_STACK_OF_WAKER, context, record.time);
   put_device(record, context);
+  const uint32_t held = word & SCHED_HELD_EXHAUSTED   ? FTRACE_OFFCPU_EXHAUSTED
+                        : word & SCHED_HELD_THROTTLED ? FTRACE_OFFCPU_THROTTLED
+                                                      : 0;
   put(FTrace_EVT_task_activate, context, record.time,
-      with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0));
+      with_reason(tid_b(word), word) | (first ? FTRACE_WAKEUP_NEW : 0) |
+          held << FTRACE_WAKEUP_HELD_SHIFT);
 }
 
 /// Writes the device that makes the next wakeup.

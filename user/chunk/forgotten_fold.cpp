@@ -212,8 +212,12 @@ void ForgottenStates::Fold::on_switched(const ftrace_record &record, uint16_t co
 }
 
 void ForgottenStates::Fold::on_woken(const ftrace_record &record) {
-  if (Thread *thread = thread_of(record))
-    thread->woken = std::max(thread->woken, moment(record));
+  Thread *thread = thread_of(record);
+  const Moment at = moment(record);
+  if (!thread || at < thread->woken)
+    return;
+  thread->woken = at;
+  thread->held_back = uint8_t(record.par2 >> FTRACE_WAKEUP_HELD_SHIFT);
 }
 
 void ForgottenStates::Fold::on_moved(const ftrace_record &record) {

@@ -52,16 +52,17 @@ std::optional<ForgottenStates::Last> ForgottenStates::last_of(const Thread &thre
     return last; // between the two there may be events that are kept
   if (placed)
     last = {newest, thread.state, thread.cpu, thread.reason, thread.call};
-  const Moment since = thread.snapshot ? Moment{} : thread.placed;
-  if (ftrace_offcpu_is_throttled(last.reason) && thread.refilled > since)
-    last.reason = FTRACE_OFFCPU_REFILLED;
+  Moment since = thread.snapshot ? Moment{} : thread.placed;
   if (last.state != ThreadState::Running && thread.moved > since && is_known(thread.moved))
     last.cpu = thread.moved_to;
   if (is_legal(last.state, ThreadAction::warm) && thread.woken > since && is_known(thread.woken)) {
-    last.state = ThreadState::Warming;
-    last.reason = 0;
+    last.state = thread.held_back ? ThreadState::Cooling : ThreadState::Warming;
+    last.reason = thread.held_back;
     last.call = FTRACE_CALL_UNKNOWN;
+    since = thread.woken;
   }
+  if (ftrace_offcpu_is_throttled(last.reason) && thread.refilled > since)
+    last.reason = FTRACE_OFFCPU_REFILLED;
   return last;
 }
 

@@ -65,6 +65,7 @@ private:
     uint8_t reason = 0;
     uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call
     bool snapshot = false;               ///< `placed` is only what a snapshot said
+    uint8_t held_back = 0;               ///< since `woken`: why it may not run
 
     Moment newest() const { return std::max({placed, woken, moved}); }
     /// Unless a later event has said so already.

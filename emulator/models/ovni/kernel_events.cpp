@@ -67,11 +67,12 @@ template <ThreadAction action> void leave_cpu(ModelContext &ctx, const Event &ev
 }
 
 /// Handles a wakeup. If the thread never left its CPU, or is already woken, this is not a
-/// transition.
+/// transition. A thread without quota or budget cannot use a CPU yet.
 void activate(ModelContext &ctx, const Event &event) {
   const Thread &thread = ctx.system.threads()[event.thread];
   if (is_legal(thread.state, ThreadAction::warm))
-    put(ctx, event.thread, ThreadState::Warming, thread.cpu);
+    put(ctx, event.thread, event.held_back() ? ThreadState::Cooling : ThreadState::Warming,
+        thread.cpu);
 }
 
 void migrate(ModelContext &ctx, const Event &event) {

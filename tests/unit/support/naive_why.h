@@ -157,7 +157,9 @@ private:
         continue;
       const bool own = event.thread == t && (leaves || event.kind == FTrace_EXT_snapshot);
       const bool found = own && event.kind == FTrace_EXT_snapshot;
+      const bool without_budget = event.thread == t && event.kind == FTrace_EVT_task_activate;
       kinds_[t] = threads()[t].state == ThreadState::Warming         ? found ? "unknown" : "wakeup"
+                  : without_budget                                   ? "budget"
                   : own && reason == FTRACE_OFFCPU_PREEMPTED         ? "preemption"
                   : own && leaves && reason == FTRACE_OFFCPU_YIELDED ? "yield"
                   : own && reason == FTRACE_OFFCPU_THROTTLED         ? "throttling"
