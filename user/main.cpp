@@ -70,9 +70,12 @@ int main(int argc, char **argv) {
   app.usage();
   app.require_subcommand(0, 1);
   ovnitrace::add_commands(app, command);
-  app.usage("ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-            "       ovnitrace [OPTIONS] -a|-p PID [-- PROGRAM]\n"
-            "       ovnitrace SUBCOMMAND [OPTIONS] ...");
+  app.usage(
+      "ovnitrace [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
+      "       ovnitrace [OPTIONS] -a [-- PROGRAM]\n"
+      "       ovnitrace [OPTIONS] -p PID\n"
+      "       ovnitrace [OPTIONS] FILTER    threads of the whole machine that pass the filter\n"
+      "       ovnitrace SUBCOMMAND [OPTIONS] ...");
   app.footer(kFooter);
   if (!command.empty()) // what is stray is not the program
     return ovnitrace::run_cli(app, argc, argv);

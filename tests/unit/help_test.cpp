@@ -42,7 +42,8 @@ size_t characters(const std::string &line) {
 TEST_F(Help, StartsWithTheUsage) {
   const std::map<std::string, std::string> usages = {
       {"record", "ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-                 "       ovnitrace record [OPTIONS] -a|-p PID [-- PROGRAM]\n"
+                 "       ovnitrace record [OPTIONS] -a [-- PROGRAM]\n"
+                 "       ovnitrace record [OPTIONS] -p PID\n"
                  "       ovnitrace record [OPTIONS] FILTER    threads of the whole machine that "
                  "pass the filter"},
       {"convert", "ovnitrace convert [OPTIONS] TRACE..."},

@@ -92,7 +92,8 @@ void add_record(App app, const std::vector<std::string> &command) {
       "record",
       "Record without a conversion. You can convert the trace later, on any machine, without root");
   record_app.usage("ovnitrace record [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-                   "       ovnitrace record [OPTIONS] -a|-p PID [-- PROGRAM]\n"
+                   "       ovnitrace record [OPTIONS] -a [-- PROGRAM]\n"
+                   "       ovnitrace record [OPTIONS] -p PID\n"
                    "       ovnitrace record [OPTIONS] FILTER    threads of the whole machine that "
                    "pass the filter");
   add_record_options(record_app, *arguments);

@@ -263,8 +263,9 @@ void add_buffer_options(App app, RecordArguments &arguments) {
   app.add_option(
          "--trigger", arguments.triggers,
          "With --buffer last: also save when this happens. With --rotate: mark this moment in the "
-         "trace, and keep the part. latency:5ms: a thread has waited 5 ms for a CPU. "
-         "latency:5ms:redis*: a thread whose name matches redis* has waited. user_event_3 or the "
+         "trace, and keep the part. latency:5ms: a thread gets a CPU after a wait of at "
+         "least 5 ms. "
+         "latency:5ms:redis*: a thread whose name matches redis* does. user_event_3 or the "
          "name of another event (not with --rotate): this event occurs. An unknown name prints a "
          "list. docs/sessions.md explains the triggers. Can be given more than once")
       .type_name("TRIGGER")

@@ -160,7 +160,7 @@ void add_top(App app) {
 Shows the whole machine, or the processes of -p. A line is a thread, unless --by says otherwise:
 
   RUN %       the share of the interval in which it was on a CPU
-  PREEMPT     the share in which it was preempted and waited to get a CPU back
+  PREEMPT     the share in which it was preempted or yielded, and waited to get a CPU back
   WOKEN       the share in which it was woken and waited for a CPU
   BLOCK       the share in which it was blocked
   THROTTLE    the share in which it had no CPU quota or budget left; shown if that happened
