@@ -20,27 +20,33 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 namespace ovnitrace {
 namespace {
 
 class CodeFilesTest : public testing::Test {
-protected:
-  CodeFile write(const std::string &text) {
-    std::ofstream(path_) << text;
-    return {path_, status().st_ino, status().st_dev};
+public:
+  static std::string text_of(int fd) {
+    char text[100];
+    const ssize_t got = pread(fd, text, sizeof(text), 0);
+    return std::string(text, got > 0 ? size_t(got) : 0);
   }
+
+protected:
+  static CodeFile write(const std::string &path, const std::string &text) {
+    std::ofstream(path) << text;
+    struct stat status = {};
+    stat(path.c_str(), &status);
+    return {path, status.st_ino, status.st_dev};
+  }
+  CodeFile write(const std::string &text) { return write(path_, text); }
   struct stat status() const {
     struct stat status = {};
     stat(path_.c_str(), &status);
     return status;
   }
   void open(const CodeFile &file) { files_->open({{&file, {uint32_t(getpid()), 0}}}); }
-  static std::string text_of(int fd) {
-    char text[100];
-    const ssize_t got = pread(fd, text, sizeof(text), 0);
-    return std::string(text, got > 0 ? size_t(got) : 0);
-  }
 
   test::TempDir dir_;
   const std::string path_ = dir_ / "code";
@@ -141,34 +147,89 @@ TEST_F(CodeFilesTest, AreInsideTheRootOfTheirProcess) {
   EXPECT_FALSE(open_inside(folder.get(), "inside", status));
 }
 
+/// A process that has gone to a container.
+class Contained {
+public:
+  explicit Contained(const std::function<bool()> &enter) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      (void)!::write(ready[1], enter() ? "y" : "n", 1);
+      for (;;)
+        pause();
+    }
+    char can = 'n';
+    EXPECT_EQ(read(ready[0], &can, 1), 1);
+    close(ready[0]), close(ready[1]);
+    there_ = can == 'y';
+  }
+  ~Contained() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  pid_t pid() const { return pid_; }
+  bool there() const { return there_; }
+
+private:
+  pid_t pid_ = -1;
+  bool there_ = false;
+};
+
+/// The debug data of files that a process has mapped, which it finds before the process ends.
+std::vector<std::string> debug_of(pid_t pid, const std::vector<CodeFile> &all) {
+  CodeFiles files;
+  std::vector<CodeFiles::Use> uses;
+  for (const CodeFile &file : all)
+    uses.push_back({&file, {uint32_t(pid), monotonic_ns()}});
+  files.open(uses);
+  files.look_into_containers();
+  std::vector<std::string> texts;
+  for (const CodeFile &file : all) {
+    EXPECT_GE(files.find(file).files.file, 0) << file.path;
+    texts.push_back(CodeFilesTest::text_of(files.find(file).files.debug));
+  }
+  return texts;
+}
+using Texts = std::vector<std::string>;
+
 /// A container can end before names are asked for.
 TEST_F(CodeFilesTest, OfAContainerAreOpenedWithTheirDebugData) {
-  const CodeFile file = write(test::program_with_debug_link("code.debug"));
-  std::ofstream(dir_ / "code.debug") << "debug";
-  int ready[2];
-  ASSERT_EQ(pipe(ready), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    (void)!::write(ready[1], unshare(CLONE_NEWNS) == 0 ? "y" : "n", 1);
-    for (;;)
-      pause();
+  std::vector<CodeFile> files;
+  for (const std::string name : {"one", "two"}) {
+    files.push_back(write(dir_ / name, test::program_with_debug_link(name + ".debug")));
+    std::ofstream(dir_ / name + ".debug") << name;
   }
-  char can = 'n';
-  EXPECT_EQ(read(ready[0], &can, 1), 1);
-  close(ready[0]), close(ready[1]);
-  const auto debug_of = [&](pid_t pid) {
-    CodeFiles files;
-    files.open({{&file, {uint32_t(pid), monotonic_ns()}}});
-    files.look_into_containers();
-    EXPECT_GE(files.find(file).files.file, 0);
-    return text_of(files.find(file).files.debug);
-  };
-  if (can == 'y') {
-    EXPECT_EQ(debug_of(child), "debug");
+  const Contained process([] { return unshare(CLONE_NEWNS) == 0; });
+  if (process.there()) {
+    EXPECT_EQ(debug_of(process.pid(), files), (Texts{"one", "two"}));
   }
-  EXPECT_EQ(debug_of(getpid()), "") << "it can be found later";
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  EXPECT_EQ(debug_of(getpid(), files), (Texts{"", ""})) << "it can be found later";
+}
+
+TEST_F(CodeFilesTest, OfAnotherRootFolderAreOpenedInIt) {
+  const std::string root = dir_ / "root", folder = root + "/usr/lib/debug/.build-id/ab";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/cdef01.debug") << "debug";
+  CodeFile file = write(root + "/code", test::program_with_debug_link("none"));
+  file.path = "/code"; // as the process sees it
+  const Contained process([&] { return chroot(root.c_str()) == 0; });
+  if (!process.there())
+    GTEST_SKIP() << "only root can change its root folder";
+  EXPECT_EQ(debug_of(process.pid(), {file}), Texts{"debug"});
+}
+
+/// Such as one of another layer of the file system, which the kernel reports with our inode.
+TEST_F(CodeFilesTest, AnotherFileAtThePathInAContainerIsNotTaken) {
+  const std::string root = dir_ / "root";
+  std::filesystem::create_directories(root + dir_.path());
+  write(root + path_, test::program_with_debug_link("code.debug"));
+  std::ofstream(root + dir_.path() + "/code.debug") << "debug";
+  const CodeFile file = write(path_, test::program_with_debug_link("code.debug"));
+  const Contained process([&] { return chroot(root.c_str()) == 0; });
+  if (!process.there())
+    GTEST_SKIP() << "only root can change its root folder";
+  EXPECT_EQ(debug_of(process.pid(), {file}), Texts{""}) << "that is of the other file";
 }
 
 /// A program in place of debuginfod-find.
@@ -219,6 +280,32 @@ TEST_F(DebugFetcherTest, HasTheHomeOfThisUserAndLimitedTime) {
   EXPECT_FALSE(fetch("ab12"));
   setenv("HOME", home.c_str(), 1);
   EXPECT_EQ(test::text_of(dir_ / "said"), getpwuid(geteuid())->pw_dir + std::string(" 120\n"));
+}
+
+/// The first of two settings counts.
+TEST_F(DebugFetcherTest, HasTheTimeThatTheUserHasSet) {
+  DebugFetcher fetch([](const std::string &) { FAIL(); });
+  std::ofstream(dir_ / "debuginfod-find")
+      << "#!/bin/sh\ntr '\\0' '\\n' </proc/$$/environ | grep -m1 ^DEBUGINFOD_MAXTIME= >'" +
+             (dir_ / "said") + "'\n";
+  setenv("DEBUGINFOD_MAXTIME", "7", 1);
+  fetch("ab12");
+  unsetenv("DEBUGINFOD_MAXTIME");
+  EXPECT_EQ(test::text_of(dir_ / "said"), "DEBUGINFOD_MAXTIME=7\n");
+}
+
+TEST_F(DebugFetcherTest, ReadsNoKeysAndPrintsNothing) {
+  DebugFetcher fetch([](const std::string &) { FAIL(); });
+  std::ofstream(dir_ / "debuginfod-find")
+      << "#!/bin/sh\necho 'in progress' >&2\necho '" + dir_.path() + "'/$(cat)\n";
+  std::ofstream(dir_ / "keys") << "data";
+  const UniqueFd keys(::open((dir_ / "keys").c_str(), O_RDONLY | O_CLOEXEC)),
+      before(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  dup2(keys.get(), STDIN_FILENO);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(fetch("ab12"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  dup2(before.get(), STDIN_FILENO);
 }
 
 TEST_F(DebugFetcherTest, GetsNoMoreAfterItsTimeAndSaysSoOnce) {

@@ -261,9 +261,12 @@ protected:
     ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
     if (IsSkipped())
       return;
+    int first = 0; // its buffer is read first: those behind it must not hide a loss
+    while (!CPU_ISSET(first, &before_))
+      first++;
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
+    CPU_SET(first, &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0); // in one buffer
     std::filesystem::path folder = dir_.path();
     for (int n = 0; n < 14; n++)
@@ -318,7 +321,13 @@ TEST_F(ManyReports, ThatFindNoRoomAreCountedAndMakeMappingsDoubtful) {
   map_more(1); // with it, the kernel says how many were lost
   events->read(mappings);
   EXPECT_EQ(known(150), 1u);
-  EXPECT_GE(events->lost(), 150 - there);
+  const uint64_t lost = events->lost();
+  EXPECT_GE(lost, 150 - there);
+  map_more(150);
+  events->read(mappings);
+  map_more(1);
+  events->read(mappings);
+  EXPECT_GE(events->lost(), lost + 150 - 80) << "of both times";
 }
 
 TEST(RefusedReports, SayWhatIsNeeded) {

@@ -73,6 +73,35 @@ TEST(Mappings, CountsReplacementsUpToATimeInAnyOrder) {
   EXPECT_EQ(counts, (std::vector<uint32_t>{0, 1, 1, 1, 2, 2, 3}));
 }
 
+TEST(Mappings, WhatIsMappedAgainCountsFromItsFirstTime) {
+  Mappings mappings;
+  mappings.map(7, 20, 1000, 2000, 0, {"/a", 1});
+  EXPECT_EQ(at(mappings, 7, 19, 1500), "?");
+  mappings.map(7, 10, 1000, 2000, 0, {"/a", 1}); // the report comes late
+  EXPECT_EQ(at(mappings, 7, 10, 1500), "/a+500");
+}
+
+TEST(Mappings, CodeInNoFileReplacesNoOtherCodeInNoFile) {
+  Mappings mappings;
+  mappings.map(7, 10, 1000, 2000, 0, {"", 0});
+  mappings.map(7, 20, 1500, 2500, 0, {"", 0});
+  EXPECT_EQ(mappings.replacements(mappings.life(7, 0), 99), 0u);
+}
+
+TEST(Mappings, AreLimitedAndDoubtfulBeyondTheLimit) {
+  Mappings mappings;
+  for (uint64_t n = 1; n <= Mappings::kMost; n++)
+    mappings.map(7, n, 1000 * n, 1000 * n + 500, 0, {"", 0});
+  const uint64_t last = Mappings::kMost;
+  EXPECT_EQ(at(mappings, 7, last, 1000 * last), "code");
+  EXPECT_EQ(mappings.left_out(), 0u);
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(7, last)));
+  mappings.map(7, last + 1, 1000 * (last + 1), 1000 * (last + 1) + 500, 0, {"", 0});
+  EXPECT_EQ(at(mappings, 7, last + 1, 1000 * (last + 1)), "?");
+  EXPECT_EQ(mappings.left_out(), 1u);
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(7, last + 1)));
+}
+
 TEST(Mappings, PathsOfFilesAreLimited) {
   Mappings mappings;
   const size_t most = Mappings::kMostPathBytes / 1000;
@@ -131,6 +160,17 @@ TEST(Mappings, AreKnownAgainAfterAnExec) {
   EXPECT_FALSE(mappings.is_doubtful(mappings.life(8, 120)));
   mappings.miss(160);
   EXPECT_TRUE(mappings.is_doubtful(mappings.life(11, 170)));
+}
+
+// An execve that is more generations back is not found.
+TEST(Mappings, AreDoubtfulIn64GenerationsAfterAnExec) {
+  Mappings mappings;
+  mappings.exec(100, 10);
+  mappings.miss(5);
+  for (uint32_t n = 1; n <= 64; n++)
+    mappings.fork(100 + n, 100 + n - 1, 10 + n);
+  EXPECT_FALSE(mappings.is_doubtful(mappings.life(163, 99)));
+  EXPECT_TRUE(mappings.is_doubtful(mappings.life(164, 99)));
 }
 
 } // namespace

@@ -264,6 +264,21 @@ TEST_F(NameStacks, EachFrameHasTheFunctionOfItsOwnFile) {
       << "those with frames, which have no debug data";
 }
 
+// Another file is at its path by now.
+TEST_F(NameStacks, FramesOfAFileThatWasChangedHaveNoNames) {
+  captured.files = {make_code(dir, "one", "-Wl,--build-id=0x0a1b2c3d")};
+  captured.files[0].inode++;
+  captured.first_uses = {{uint32_t(getpid()), monotonic_ns()}};
+  for (uint64_t offset = 0; offset < 0x4000; offset += 16)
+    add({}, 0, {offset});
+  NamedStacks all = named();
+  CodeFiles files;
+  name_files(all, files, nullptr, [](const std::string &) {});
+  for (const NamedFrame &frame : all.frames)
+    ASSERT_EQ(frame.places.at(0).function, "");
+  EXPECT_EQ(all.build_ids, Texts{""});
+}
+
 TEST_F(NameStacks, DebugDataIsAskedForOnceAndKept) {
   const CodeFile plain = make_code(dir, "plain", "-Wl,--build-id=0x0a1b2c3d"),
                  full = make_code(dir, "full", "-g -Wl,--build-id=0x0c2d4e5f"),

@@ -104,6 +104,21 @@ TEST_F(Collector, CountsUnknownStacks) {
   EXPECT_EQ(number(4, 5, 7), 1u) << "it was still being written";
 }
 
+TEST_F(Collector, NumbersOfTheKernelAreKeptUpToALimit) {
+  constexpr uint32_t kKernel = 1 << 10, kPids = StackCollector::kMostKnown / kKernel,
+                     kUser = kKernel + 2; // a place without a stack
+  stack(kKernel + 1, {10});
+  for (uint32_t place = 1; place <= kKernel; place++)
+    stack(place, {10});
+  for (uint32_t pid = 1; pid <= kPids; pid++)
+    for (uint32_t place = 1; place <= kKernel; place++)
+      ASSERT_EQ(number(place, kUser, pid), 1u) << "the program's part is not known";
+  EXPECT_EQ(collector.left_out(), 0u);
+  EXPECT_EQ(number(kKernel + 1, kUser, 1), 0u);
+  EXPECT_EQ(collector.left_out(), 1u);
+  EXPECT_EQ(number(kKernel, kUser, kPids), 1u) << "it is known";
+}
+
 /// Addresses of a stack, "-" where frames may be missing.
 std::string text_of(const CapturedStacks &all, uint32_t number) {
   const CapturedStacks::Stack &stack = all.stacks.at(number - 1);
@@ -196,6 +211,14 @@ TEST_F(UnfinishedStacks, AreNotKnownWithoutTheirCopyOrIfTooManyWait) {
   copy(STACK_COPY_FIRST, 7);
   EXPECT_EQ(number_at(100, STACK_COPY_FIRST), 0u);
   EXPECT_EQ(collector.left_out(), 3u);
+}
+
+TEST_F(UnfinishedStacks, HaveTheCodeOfTheTimeAtWhichTheyWereTaken) {
+  copy(STACK_COPY_FIRST, 7);
+  const uint32_t number = number_at(100, STACK_COPY_FIRST);
+  mappings.map(7, 200, 1000, 2000, 500, {"/b", 2});
+  collector.complete(number, {1100, 1200 | STACK_LAST});
+  EXPECT_EQ(text_of(collector.captured(), number), "100 199") << "and not that of now";
 }
 
 TEST_F(UnfinishedStacks, CopiesWithoutATransitionAreLimited) {

@@ -282,6 +282,18 @@ TEST_F(UnwindTables, AreFullWhenHalfOfTheirSlotsAreUsed) {
   EXPECT_EQ(used, UNWIND_RULES / 2 + 1u) << "the last one is alone";
 }
 
+TEST_F(UnwindTables, KnowNothingOfAnImageAfterTheyHaveStartedAgain) {
+  for (uint64_t address = 0; address == 0 || table.find(7, 0) != UNWIND_UNKNOWN; address++) {
+    ASSERT_LT(address, UNWIND_RULES);
+    table.add(7, address, 1);
+  }
+  for (uint64_t address = 0; address < 1000; address++)
+    table.add(8, address, 1);
+  table.forget(7, 0, UNWIND_RULES);
+  for (uint64_t address = 0; address < 1000; address++)
+    ASSERT_EQ(table.find(8, address), 1u) << "in a slot that was of the other image";
+}
+
 /// Whatever rules a hostile file has: a walk ends, as each step but that of a signal goes up.
 TEST_F(UnwindSteps, GoUpWhateverTheRule) {
   std::mt19937_64 random(7);

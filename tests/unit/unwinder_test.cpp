@@ -3,6 +3,7 @@
 #include "user/stacks/unwinder.h"
 
 #include "emulator/base/clock.h"
+#include "emulator/symbols/call_frames.h"
 #include "tests/unit/support/temp_dir.h"
 
 #include <gtest/gtest.h>
@@ -111,6 +112,22 @@ TEST_F(UnwinderTest, AFileThatCannotBeOpenedEndsTheWalk) {
   put_frame(one, kStack, 0, kCode + 0x200);
   EXPECT_EQ(walk(std::move(one)), Addresses{kCode | STACK_EXACT | STACK_CUT});
   EXPECT_EQ(rule(kCode), uint64_t(UNWIND_STOP));
+}
+
+// It is in no file system.
+TEST_F(UnwinderTest, TheCodeOfTheKernelForProgramsHasTheRulesOfItsCallFrames) {
+  const auto frames = CallFrames::open_vdso();
+  if (!frames)
+    GTEST_SKIP() << "this kernel has none";
+  uint64_t offset = 0; // of the first instruction of a function
+  while (UNWIND_KIND(frames->rule_at(offset, true)) != uint32_t(UNWIND_SP))
+    ASSERT_LT(++offset, 0x10000u);
+  mappings_.map(7, 10, kCode, kCode + 0x10000, 0, {CallFrames::kVdso, 0});
+  UnfinishedStack one = stack(5, 16);
+  one.head.addresses[0] = (kCode + offset) | STACK_EXACT;
+  one.head.state.pc = kCode + offset;
+  walk(std::move(one));
+  EXPECT_EQ(rule(kCode + offset), frames->rule_at(offset, true));
 }
 
 TEST_F(UnwinderTest, TheMemoryIsReadToItsLastByte) {
