@@ -3,6 +3,7 @@
 #include "emulator/base/regular_file.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/probe/elf_file.h"
+#include "user/probe/find_probes.h"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ struct HandNote {
   std::string place, name, arguments;
 };
 
-std::vector<Probe> probes_of(const std::vector<HandNote> &notes) {
-  const test::TempDir dir;
+/// Makes a library with these notes.
+std::string make(const test::TempDir &dir, const std::vector<HandNote> &notes) {
   std::ofstream file(dir / "notes.s");
   file << ".text\nfirst: nop\nsecond: nop\n.section .note.stapsdt,\"\",\"note\"\n";
   for (const HandNote &note : notes)
@@ -33,7 +34,16 @@ std::vector<Probe> probes_of(const std::vector<HandNote> &notes) {
   file.close();
   const std::string build = "gcc -shared -nostdlib -o " + (dir / "made") + " " + dir / "notes.s";
   EXPECT_EQ(std::system(build.c_str()), 0) << build;
-  return read_elf_file(open_regular(dir / "made").get()).value().probes;
+  return dir / "made";
+}
+
+ElfFile read(const std::vector<HandNote> &notes) {
+  const test::TempDir dir;
+  return read_elf_file(open_regular(make(dir, notes)).get()).value();
+}
+
+std::vector<Probe> probes_of(const std::vector<HandNote> &notes) {
+  return read(notes).probes;
 }
 
 TEST(ProbeNotes, HaveTextsOfAtMost4096Bytes) {
@@ -47,6 +57,21 @@ TEST(ProbeNotes, OfOnePlaceAreOneProbeTheFirst) {
       {{"second", "disable", "\\0"}, {"first", "disable", "\\0"}, {"second", "enable", "\\0"}});
   ASSERT_EQ(probes.size(), 2u);
   EXPECT_EQ(probes[1].what.kind, uint32_t(USER_PROBE_DISABLE));
+}
+
+TEST(ProbeNotes, OfNamesThatAreNotKnownAreOthersProbes) {
+  const ElfFile file = read({{"first", "other", "\\0"}, {"second", "enable", "\\0"}});
+  EXPECT_EQ(file.probes.size(), 1u);
+  EXPECT_EQ(file.not_understood, 0u);
+}
+
+TEST(ProbeNotes, AFileIsReportedThoughNoneOfItsProbesIsUnderstood) {
+  const test::TempDir dir;
+  const std::string path = make(dir, {{"first", "event", "x\\0"}});
+  const auto files = find_probes({.files = {path}}).files;
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_TRUE(files[0].probes.empty());
+  EXPECT_EQ(files[0].not_understood, 1u);
 }
 
 } // namespace
