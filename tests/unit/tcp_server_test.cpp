@@ -203,17 +203,18 @@ TEST_F(TcpServerTest, LimitsTheReportsAboutConnections) {
 }
 
 TEST_F(TcpServerTest, IsIncompleteIfOneTraceIs) {
-  for (const uint64_t missing : {0, 1}) {
-    Sender &sender = serve("app" + std::to_string(missing));
+  for (const int n : {0, 1, 2}) {
+    Sender &sender = serve("app" + std::to_string(n));
     std::string end;
     put_number<uint64_t>(end, 0);
-    put_number(end, missing);
+    put_number<uint64_t>(end, n == 1);
     say(sender, MessageType::end, end);
-    EXPECT_EQ(server_.incomplete(), missing != 0);
+    EXPECT_EQ(server_.incomplete(), n >= 1) << n;
   }
   EXPECT_TRUE(reported("memory/app0 is complete: 0 bytes"));
   EXPECT_TRUE(reported("memory/app1: error: 1 event is missing"));
   EXPECT_FALSE(reported("memory/app1 is complete"));
+  EXPECT_TRUE(reported("memory/app2 is complete: 0 bytes"));
 }
 
 } // namespace

@@ -93,6 +93,7 @@ TEST_F(UdpServerTest, GivesThePlaceOfTheLongestSilentSenderToAnother) {
   third.send(1);
   EXPECT_TRUE(reported("2 senders are being served"));
   EXPECT_EQ(made_, 2u) << "the first may only think";
+  EXPECT_TRUE(server_.incomplete()) << "the third one's trace";
   pass(2 * kSecond);
   third.send(1);
   EXPECT_TRUE(reported("another sender needs its place"));
@@ -153,6 +154,8 @@ TEST_F(UdpServerTest, BeginsAnotherTraceWithAFirstDatagramThatIsGivenUp) {
   EXPECT_TRUE(reported("not complete: 1 datagram, 1 lost"));
   server_.finish();
   EXPECT_EQ(made_, 2u);
+  EXPECT_TRUE(reported("is complete: 1 datagram, 0 lost"));
+  EXPECT_TRUE(server_.incomplete()) << "the first one is not";
 }
 
 // Otherwise each datagram after a failure would make a directory.
