@@ -309,7 +309,7 @@ tell: ret
 
 TEST_F(ControlArming, WhatALaterFileRefusesIsSaidOnce) {
   ASSERT_EQ(chmod(path("moved").c_str(), 0755), 0);
-  const Plan plan = make_plan({"stop:enter_func:choose"});
+  const Plan plan = make_plan({"start:address:choose,stop:enter_func:choose"});
   Arming of = arming(plan);
   of.refuse_impossible(); // nothing yet
   of.look_at_program(path("moved"), Identity());

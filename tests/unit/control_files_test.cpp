@@ -8,6 +8,7 @@
 #include "user/control/arming.h"
 #include "user/control/image.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -72,18 +73,19 @@ TEST_F(ControlFiles, AllFilesTogetherHaveALimitedNumberOfProbes) {
   };
   const Plan plan = make_plan({"start:magic:1.2"});
   Arming of = arming(plan);
-  const auto refused = [&](int count) {
-    return "--control: " + std::to_string(count) + " places in " + dir_ / "m" +
-           std::to_string(count) +
-           " are more than can be probed together with the 65535 of other files (65536 in all): "
-           "its alarms do not hit there";
+  const auto refused = [&](int count, int others) {
+    return fmt::format("--control: {0} places in {1}{0} are more than can be probed together with "
+                       "the {2} of other files (65536 in all): its alarms do not hit there",
+                       count, dir_ / "m", others);
   };
   of.look_at_program(markers(65535), Identity());
   of.look_at_program(markers(2), Identity());
-  EXPECT_EQ(said_, Lines{refused(2)});
+  EXPECT_EQ(said_, Lines{refused(2, 65535)});
   of.look_at_program(markers(1), Identity());
   EXPECT_EQ(said_.size(), 1u) << "there is room for one";
-  EXPECT_EQ(of.found()[0], 65535u + 2 + 1);
+  of.look_at_program(markers(3), Identity());
+  EXPECT_EQ(said_.back(), refused(3, 65536));
+  EXPECT_EQ(of.found()[0], 65535u + 2 + 1 + 3);
 }
 
 constexpr const char *kChoice = ".globl choose\n.type choose, @gnu_indirect_function\n"

@@ -78,6 +78,17 @@ TEST(ControlNames, TheBracketsOfACallOperatorAreOfItsName) {
   EXPECT_EQ(found(functions, "operator"), Addresses());
 }
 
+TEST(ControlNames, TheAngleBracketsOfAnOperatorAreOfItsName) {
+  // a::operator<<(int), a::operator<(int), a::operator>(int), a::operator->()
+  const Names functions = {"_ZN1alsEi", "_ZN1altEi", "_ZN1agtEi", "_ZN1aptEv"};
+  for (const Naming naming : {Naming::any, Naming::bare}) {
+    EXPECT_EQ(found(functions, "operator<<", naming), Addresses{0});
+    EXPECT_EQ(found(functions, "operator<", naming), Addresses{1});
+    EXPECT_EQ(found(functions, "operator>", naming), Addresses{2});
+    EXPECT_EQ(found(functions, "operator->", naming), Addresses{3});
+  }
+}
+
 TEST(ControlNames, AQualifiedNameMayHaveParametersAndBlanks) {
   EXPECT_EQ(found(kCpp, "a::f"), (Addresses{0, 1}));
   EXPECT_EQ(found(kCpp, "a::f(int)"), Addresses{0});

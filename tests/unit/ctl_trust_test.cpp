@@ -2,6 +2,7 @@
 // Which captures `ovnitrace ctl` trusts: those of the owner of what was named.
 #include "emulator/base/error.h"
 #include "tests/unit/support/child_status.h"
+#include "tests/unit/support/error_from.h"
 #include "tests/unit/support/temp_dir.h"
 #include "user/control/ctl_socket.h"
 
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <poll.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -67,6 +69,35 @@ TEST(CtlTrust, RootTrustsTheOwnerOfTheDirectory) {
   EXPECT_NE(refused.find(": refused: the process that answers belongs to another user"),
             refused.npos)
       << refused;
+}
+
+TEST(CtlTrust, AUserTrustsNoOtherUser) {
+  if (getuid() != 0)
+    GTEST_SKIP() << "only root can be two users";
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0) // so that its place is its own
+      _exit(1);
+    const CtlSocket socket("", {uint32_t(getpid())}, 65534);
+    (void)!write(ready[1], "", 1);
+    for (;;)
+      pause();
+  }
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]), close(ready[1]);
+  EXPECT_EQ(test::status_of([&] {
+              if (setuid(65533) != 0)
+                return 1;
+              const std::string why =
+                  test::error_from([&] { ask(std::to_string(other), "status"); });
+              return why.find("belongs to another user") != why.npos ? 0 : 2;
+            }),
+            0);
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
 }
 
 // Also a version of ovnitrace that knows other commands finds its first line.
