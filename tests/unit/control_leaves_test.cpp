@@ -72,6 +72,9 @@ TEST(ControlLeaves, CodeElsewhereBelongsToTheFunction) {
   Image image = image_of("0f 85 fa 00 00 00 c3", "90 c3 c3");
   image.functions.erase(image.functions.begin() + 1); // stripped: it ends where it cannot go on
   EXPECT_EQ(find_leaves(image, kFoo).at, (Addresses{kFoo + 6, kCold + 1}));
+  image = image_of("0f 85 fa 00 00 00 c3", "90 c3 c3");
+  image.functions.push_back({"foo.cold.1", kCold, 0}); // a second name, without a size
+  EXPECT_EQ(find_leaves(image, kFoo).at, (Addresses{kFoo + 6, kCold + 1, kCold + 2}));
 }
 
 TEST(ControlLeaves, TablesOfSwitchesStayInside) {

@@ -142,6 +142,21 @@ TEST(ControlPlaces, AnExitThatCannotBeProbedIsRefused) {
   EXPECT_TRUE(found.notes.empty());
 }
 
+#if defined(__x86_64__)
+TEST(ControlPlaces, FunctionsOfOneNameOfWhichNoneCanBeProbedAreOnlyRefused) {
+  Image image = image_of("/bin/app");
+  image.code[0].bytes = {0xcc, 0xcc, 0x55}; // two breakpoints, and a push
+  image.functions = {{"foo", 0x1000}, {"foo", 0x1001}};
+  const Plan plan = make_plan({"start:enter_func:foo"});
+  EXPECT_EQ(find_places(plan, image).unfit.size(), 2u);
+  EXPECT_EQ(find_places(plan, image).notes, std::vector<std::string>());
+  image.functions.push_back({"foo", 0x1002});
+  EXPECT_EQ(find_places(plan, image).notes,
+            std::vector<std::string>{"3 functions are called foo in /bin/app: the alarm is set in "
+                                     "1 of them"});
+}
+#endif
+
 TEST(ControlPlaces, AnAddressOfTheFileIsNotOneOfTheProcess) {
   Image image = image_of("/bin/app");
   image.code.push_back({0x200000, 0x2000, {0x90}});

@@ -205,6 +205,7 @@ std::pair<pid_t, pid_t> with_child(void (*act)(pid_t grandchild)) {
 /// su, for example, stops itself when its child is stopped.
 TEST_F(HeldTest, AParentThatHasStoppedItselfIsContinued) {
   const auto [parent, grandchild] = with_child([](pid_t grandchild) {
+    prctl(PR_SET_NAME, "a) R (b"); // as if its state were R
     raise(SIGSTOP);
     kill(grandchild, SIGKILL);
     waitpid(grandchild, nullptr, 0);

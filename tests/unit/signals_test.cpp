@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <string>
@@ -72,6 +73,40 @@ TEST(ForwardedSignals, TypedKeysReachTheGroupByThemselves) {
   }
   for (const int other : {SIGTERM, SIGUSR1})
     EXPECT_EQ(end_of_program(other, true, false), other);
+}
+
+// What was interrupted may look at errno next.
+TEST(ForwardedSignals, LeaveErrnoAsItWas) {
+  EXPECT_EQ(status_of([] {
+              hold_signals();
+              const pid_t ended = fork();
+              if (ended == 0)
+                _exit(0);
+              waitpid(ended, nullptr, 0);
+              const SignalForwarder forwarder(ended);
+              errno = 0;
+              raise(SIGUSR1); // which nobody can get
+              return errno;
+            }),
+            0);
+}
+
+TEST(HeldSignals, AreTakenOneAtATime) {
+  EXPECT_EQ(status_of([] {
+              const auto held = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2};
+              for (const int signal : held)
+                std::signal(signal, SIG_DFL);
+              hold_signals();
+              for (const int taken : held)
+                for (const int other : held) {
+                  struct sigaction action = {};
+                  sigaction(taken, nullptr, &action);
+                  if (sigismember(&action.sa_mask, other) != 1)
+                    return taken;
+                }
+              return 0;
+            }),
+            0);
 }
 
 TEST(HeldSignals, EndWhatHasNotStartedWithTheirNumber) {

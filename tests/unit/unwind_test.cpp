@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <ovnitrace/unwind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -238,6 +239,8 @@ TEST_F(UnwindTables, HaveTheRulesOfEachImage) {
   table.add(2, 0x1000, 12);
   table.add(1, 0x1000, 13);
   EXPECT_EQ(table.find(1, 0x1000), 11u) << "the first one counts";
+  EXPECT_EQ(std::ranges::count(slots, 0u, &unwind_slot::key), ptrdiff_t(UNWIND_RULES - 2))
+      << "and takes no second slot";
   EXPECT_EQ(table.find(2, 0x1000), 12u);
   EXPECT_EQ(table.find(1, 0x1001), 0u);
   table.add(1, 0x2000, 15);
