@@ -119,6 +119,8 @@ TEST(MappedCode, IsTheSameUntilSomethingChanges) {
   const auto code = mappings.code(life);
   EXPECT_EQ(mappings.code(life), code);
   mappings.map(7, 20, 1000, 2000, 0, {"/a", 1});
+  mappings.fork(8, 7, 20);
+  mappings.exec(8, 20);
   EXPECT_EQ(mappings.code(life), code) << "nothing new";
   mappings.map(7, 20, 3000, 4000, 0, {"/b", 2});
   EXPECT_NE(mappings.code(life), code);

@@ -244,7 +244,6 @@ private:
   }
 
   const Image &image_;
-  const uint64_t start_;
   std::map<uint64_t, uint64_t> functions_; ///< all others, address and size
   std::map<uint64_t, uint64_t> cold_;      ///< parts of functions, the same
   std::vector<Part> parts_;
@@ -254,7 +253,7 @@ private:
   std::string refused_;
 };
 
-Walk::Walk(const Image &image, uint64_t start) : image_(image), start_(start) {
+Walk::Walk(const Image &image, uint64_t start) : image_(image) {
   uint64_t size = 0;
   for (const Function &function : image.functions) {
     if (function.address == start)
@@ -272,7 +271,7 @@ Walk::Walk(const Image &image, uint64_t start) : image_(image), start_(start) {
 /// belonged to this function. Another function's returns do no harm, because the stack shows whose
 /// they are.
 void Walk::follow(uint64_t jump, const Step &step) {
-  if (step.target == start_ || is_inside(step.target) || begun_.count(step.target))
+  if (is_inside(step.target) || begun_.count(step.target))
     return;
   auto part = cold_.upper_bound(step.target);
   if (part != cold_.begin() && step.target - std::prev(part)->first < std::prev(part)->second) {

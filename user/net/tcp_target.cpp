@@ -70,8 +70,7 @@ void TcpTarget::end(const Description &description, uint64_t missing) {
 
 void TcpTarget::discard() noexcept {
   try {
-    if (link_.open())
-      link_.send(MessageType::refuse, "the capture never began");
+    link_.send(MessageType::refuse, "the capture never began");
   } catch (const std::exception &) {
     // it notices by itself
   }

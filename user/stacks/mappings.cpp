@@ -104,12 +104,10 @@ bool Mappings::replaces(uint32_t number, uint64_t start, uint64_t end,
 }
 
 void Mappings::fork(uint32_t pid, uint32_t parent, uint64_t time) {
-  changes_++;
   start_life(pid, time, life(parent, time));
 }
 
 void Mappings::exec(uint32_t pid, uint64_t time) {
-  changes_++;
   start_life(pid, time, kNoLife);
 }
 

@@ -125,7 +125,7 @@ private:
   size_t mappings_ = 0;
   size_t path_bytes_ = 0; ///< of all files
   uint64_t left_out_ = 0;
-  uint64_t changes_ = 0; ///< of anything
+  uint64_t changes_ = 0; ///< of mappings
   uint64_t missed_ = 0;  ///< until then, changes are not known
   std::vector<Replaced> replaced_;
 
