@@ -211,6 +211,24 @@ TEST_F(ElfBytes, TheLoadersNameMustBeATerminatedAbsolutePath) {
   EXPECT_EQ(shorter(name.size() + 1), "");
 }
 
+// As the kernel has it.
+TEST_F(ElfBytes, TheFirstOfSeveralLoadersCounts) {
+  bytes_ = test::text_of("/bin/sh");
+  const std::string name = read_elf_file(file(bytes_).get())->interpreter;
+  const size_t second = name.find('/', 1); // its end is a path, too
+  uint64_t first = 0;
+  segments([&](Elf64_Phdr &segment) {
+    if (segment.p_type == PT_INTERP) {
+      first = segment.p_offset;
+    } else if (first && segment.p_type != PT_LOAD) {
+      segment.p_type = PT_INTERP;
+      segment.p_offset = first + second;
+      segment.p_filesz = name.size() + 1 - second;
+    }
+  });
+  EXPECT_EQ(read_elf_file(file(bytes_).get())->interpreter, name);
+}
+
 TEST_F(ElfBytes, AMappedFileHasThePlaceOfItsCode) {
   const long page = sysconf(_SC_PAGESIZE);
   const UniqueFd fd = file(std::string(size_t(page) * 4, 'x'));
