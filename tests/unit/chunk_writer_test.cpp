@@ -72,6 +72,8 @@ TEST(ChunkWriter, AThreadThatLogsHasTheCpu) {
   writer.blackout_start(600, FTRACE_BLACKOUT_TRANSITIONS);
   own(650, 13);
   writer.transition(switched(700, 0, 0, 12, SCHED_B_TRACED));
+  own(720, 13);
+  writer.transition(switched(730, 0, 0, 12, SCHED_B_TRACED)); // that 13 left it was hidden, too
   writer.finish(800);
   const std::vector<Plain> expected = {
       {FTrace_EVT_trace_start, 0, 100, 1'000'000},
@@ -87,6 +89,9 @@ TEST(ChunkWriter, AThreadThatLogsHasTheCpu) {
       {FTrace_EVT_blackout_start, 0, 600, 0},
       {FTrace_EVT_user_event_0, 0, 650, 7},
       {FTrace_EVT_task_dispatch, 12, 700, 121},
+      {FTrace_EVT_task_dispatch, 13, 720, 0},
+      {FTrace_EVT_user_event_0, 0, 720, 7},
+      {FTrace_EVT_task_dispatch, 12, 730, 121},
   };
   EXPECT_EQ(read_all(list), expected);
 }

@@ -65,7 +65,7 @@ TEST(CpuStream, ASilentCpuHasTheStartOfTheTraceInItsFirstChunk) {
   snapshot.tid = snapshot.pid = 7;
   stream.add_life(snapshot);
   const cpu_stage stage = {};
-  for (const uint64_t looked : {60, 90, 200, 300})
+  for (const uint64_t looked : {60, 90, 100})
     stream.settle(stage, looked);
   stream.pass_on(UINT64_MAX);
   stream.finish();
@@ -77,6 +77,19 @@ TEST(CpuStream, ASilentCpuHasTheStartOfTheTraceInItsFirstChunk) {
     else if (record.code == FTrace_EVT_trace_start)
       lines.push_back(fmt::format("start {}", ftrace_record_tsc(&record)));
   EXPECT_EQ(lines, (std::vector<std::string>{"chunk 0", "start 100", "chunk 1"}));
+}
+
+// It may not even be there: it has no file.
+TEST(CpuStream, ACpuWithoutAnyRecordHasNoChunk) {
+  test::CollectingOutput output;
+  LinkedChunks queue(output, LinkedChunks::kWait, 1, 3, 1 << 16);
+  const ThreadRegistry registry;
+  const std::atomic<uint64_t> end = 9000;
+  CpuStream stream(ChunkWriter(0, 100, registry, queue), end);
+  const cpu_stage stage = {};
+  for (const uint64_t looked : {60, 90, 100, 200})
+    stream.settle(stage, looked);
+  EXPECT_EQ(stream.writer().last_time(), 0u);
 }
 
 // A batch was lost and no other has come: what is staged cannot be read.
@@ -142,6 +155,11 @@ TEST_F(CpuStreamRecords, AFullBatchSaysUpToWhenAllWasWritten) {
   stage(CAPTURE_BATCH / 2);
   stream_.take_stage(stage_);
   EXPECT_EQ(stream_.settled(), 10u * CAPTURE_BATCH);
+  stage_ = {};
+  stage_.events = 3 * CAPTURE_BATCH;
+  for (int n = 0; n < 2; n++)
+    stream_.settle(stage_, 5);
+  EXPECT_EQ(stream_.settled(), 10u * CAPTURE_BATCH) << "a look that began before";
 }
 
 TEST_F(CpuStreamRecords, ALossLastsUntilTheFirstTransitionAfterIt) {
@@ -159,6 +177,34 @@ TEST_F(CpuStreamRecords, ALossWithoutAnyTransitionAfterItLastsUntilTheEnd) {
   stage_.batch.lost = 32;
   stage_.batch.lost_since = SCHED_WHEN(3, 0);
   EXPECT_EQ(finish(900), (Lines{"3 dark 0", "900 light 32"}));
+}
+
+// Two clocks: the first transition after a loss can have a time before the loss, or after the end.
+TEST_F(CpuStreamRecords, ALossEndsNeitherBeforeItBeginsNorAfterTheEnd) {
+  stream_.note_position(1000);
+  stage(1);
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(40, 0);
+  stream_.take_stage(stage_);
+  end_ = 90;
+  stage_.batch.records[0] = wakeup(95);
+  stage_.batch.lost_since = SCHED_WHEN(60, 0);
+  EXPECT_EQ(finish(90),
+            (Lines{"40 dark 0", "40 light 32", "40 wakeup", "60 dark 0", "90 light 32"}));
+}
+
+// The blackout of unknown place ends in the pause. Then nothing begins it again.
+TEST_F(CpuStreamRecords, ABlackoutThatEndsInAPauseDoesNotBeginAgain) {
+  stream_.note_position(1000);
+  stream_.add_blackout(5, 20, 7, FTRACE_BLACKOUT_SOMEWHERE);
+  stream_.add_pause(10, true);
+  stream_.add_pause(30, false);
+  stage_.batch.records[0] = wakeup(60);
+  stage_.count = 1;
+  stage_.batch.lost = 32;
+  stage_.batch.lost_since = SCHED_WHEN(40, 0);
+  EXPECT_EQ(finish(1000), (Lines{"5 dark 1", "10 dark 5", "30 light 0", "40 dark 0", "60 light 32",
+                                 "60 wakeup"}));
 }
 
 // Three records are read where they are staged; then their batch finds no room.
@@ -209,14 +255,16 @@ TEST_F(CpuStreamRecords, ALossThatStartsInAPauseIsABlackoutAfterIt) {
             (Lines{"5 dark 5", "15 light 0", "15 dark 0", "20 light 32", "20 wakeup"}));
 }
 
-TEST_F(CpuStreamRecords, ALossAfterTheEndDoesNotCount) {
+TEST_F(CpuStreamRecords, LossesAfterTheEndDoNotCount) {
   stream_.note_position(1000);
   end_ = 20;
   stage_.batch.lost = 32;
   stage_.batch.lost_since = SCHED_WHEN(21, 0);
+  stream_.take_stage(stage_);
+  stage_.batch.lost = 64;
   EXPECT_EQ(finish(20), Lines{});
-  EXPECT_EQ(stream_.late().events, 32u);
-  EXPECT_EQ(stream_.late().lost, 32u);
+  EXPECT_EQ(stream_.late().events, 96u);
+  EXPECT_EQ(stream_.late().lost, 96u);
 }
 
 TEST_F(CpuStreamRecords, ALossAtTheEndIsInTheCapture) {
@@ -250,6 +298,15 @@ TEST_F(CpuStreamRecords, WhatWasReadWhereItIsStagedIsNotReadAgain) {
   stage(5);
   EXPECT_EQ(finish(1000), (Lines{"10 wakeup", "20 wakeup", "30 wakeup", "40 wakeup", "50 wakeup"}));
   EXPECT_EQ(stream_.late().events, 0u);
+}
+
+// A family's event was written without waiting for the transition before it.
+TEST_F(CpuStreamRecords, ATransitionIsNotBeforeWhatIsWrittenAlready) {
+  stream_.note_position(1000);
+  stream_.add_blackout(50, 60, 1, FTRACE_BLACKOUT_FAMILIES);
+  stream_.take_stage(stage_);
+  stage(1);
+  EXPECT_EQ(finish(1000), (Lines{"50 dark 2", "60 light 1", "60 wakeup"}));
 }
 
 TEST_F(CpuStreamRecords, ABatchIsWrittenInTheOrderOfTime) {

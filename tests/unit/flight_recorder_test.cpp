@@ -411,6 +411,8 @@ TEST(FlightRecorder, CountsWhatCannotBeWritten) {
   const Chunk good = event_chunk(0, 0, 1000, 100), lost = event_chunk(0, 1, 2000, 100);
   give(recorder, good);
   give(recorder, lost);
+  CollectingOutput without_end(good.records.size() + lost.records.size());
+  EXPECT_GT(recorder.save(without_end, 3000), 0u) << "its trace_stop";
   recorder.close();
   EXPECT_EQ(recorder.records_dropped(), lost.records.size());
   EXPECT_EQ(recorder.error(), "no room");

@@ -102,6 +102,9 @@ TEST_F(ForgottenEvents, AWakeupEndsABlockedStateOnly) {
   events.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(0x123), 2,
                 FTRACE_OFFCPU_DISK << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(0x123));
   fold(0, events);
+  ChunkBuilder older(1);
+  older.at(5).id(1, 11, 5, "blocked").activate(1);
+  fold(1, older);
   EXPECT_EQ(remembered(),
             (Lines{"1000 thread 11 Warming cpu 0", "1000 thread 12 Paused cpu 0 reason 3 call 291",
                    "1000 thread 13 Running cpu 0"}));
@@ -181,6 +184,19 @@ TEST_F(ForgottenEvents, ASnapshotSaysLessThanAnyEvent) {
   EXPECT_EQ(remembered(), (Lines{"1000 thread 11 Paused cpu 2 reason 4 call 293",
                                  "1000 thread 12 Running cpu 1", "1000 thread 13 Running cpu 0",
                                  "1000 thread 15 Warming cpu 1", "1000 thread 16 Running cpu 7"}));
+}
+
+// The thread may have been moved again while events were lost.
+TEST_F(ForgottenEvents, AMigrationBeforeALossIsNotInASnapshotAfterIt) {
+  ChunkBuilder events(0);
+  events.at(5).id(1, 11, 5, "a").migrate(1, 2).at(8).blackout_start().at(10).blackout_end(3);
+  events.at(20).snapshot(1, uint32_t(ThreadState::Paused), 1);
+  fold(0, events);
+  EXPECT_EQ(remembered(), Lines{"1000 thread 11 Paused cpu 1"});
+  ChunkBuilder later(0);
+  later.at(30).id(1, 11, 5, "a").migrate(1, 0);
+  fold(0, later);
+  EXPECT_EQ(remembered(), Lines{"1000 thread 11 Paused cpu 0"});
 }
 
 // One that does not pass the filters for a time.

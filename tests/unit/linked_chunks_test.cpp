@@ -297,6 +297,27 @@ TEST(LinkedChunks, OneEventIsMissing) {
   output.go.count_down();
 }
 
+// A blackout says at most that 2^32 - 1 events are missing.
+TEST(LinkedChunks, MoreEventsAreMissingThanABlackoutCanSay) {
+  StallingOutput output;
+  LinkedChunks queue(output, LinkedChunks::kDrop, 1, 1, kRecords);
+  test::give(queue, test::event_chunk(0, 1, 100, 5));
+  output.reached.wait();
+  Chunk lost = test::event_chunk(0, 2, 200, 2);
+  ftrace_record &record = lost.records[lost.records.size() - 2];
+  ftrace_record_set(&record, FTrace_EVT_blackout_end, FTRACE_BLACKOUT_TRANSITIONS,
+                    ftrace_record_tsc(&record), UINT32_MAX);
+  test::give(queue, lost);
+  output.go.count_down();
+  queue.close();
+  EXPECT_EQ(queue.dropped().lost, uint64_t(UINT32_MAX) + 1);
+  std::vector<uint32_t> missing;
+  for (const ftrace_record &one : output.kept.files[0])
+    if (one.code == FTrace_EVT_blackout_end)
+      missing.push_back(one.par2);
+  EXPECT_EQ(missing, std::vector<uint32_t>{UINT32_MAX});
+}
+
 TEST_P(LinkedChunksOfAKind, ReportTheFirstFailureAndCountWhatWasRefused) {
   const Chunk chunk = test::event_chunk(0, 0, 1000, 10);
   test::CollectingOutput output(2 * chunk.records.size());

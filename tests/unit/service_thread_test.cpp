@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -55,6 +57,21 @@ Seen in_thread(void (*enter)()) {
   return seen;
 }
 
+/// Returns the capabilities that a new thread of root, which acts as another user, may still take
+/// after `enter`.
+std::string rights_after(void (*enter)()) {
+  std::string rights;
+  std::thread([&] {
+    syscall(SYS_setresuid, -1, 65534, -1); // of this thread alone
+    enter();
+    std::ifstream status("/proc/thread-self/status");
+    for (std::string word; status >> word;)
+      if (word == "CapPrm:")
+        status >> rights;
+  }).join();
+  return rights;
+}
+
 class ServiceThread : public testing::Test {
 protected:
   void SetUp() override {
@@ -88,6 +105,13 @@ TEST_F(ServiceThread, ThatHelpsIsOrdinary) {
   const Seen seen = in_thread(enter_helper_thread);
   EXPECT_EQ(seen.own, ordinary);
   EXPECT_FALSE(seen.takes_signals);
+}
+
+TEST_F(ServiceThread, HasNoRightsOfRootIfItActsAsAnotherUser) {
+  for (void (*enter)() :
+       {enter_service_thread, enter_background_thread, enter_helper_thread, enter_asking_thread})
+    EXPECT_EQ(rights_after(enter), "0000000000000000");
+  EXPECT_NE(rights_after(block_signals), "0000000000000000");
 }
 
 } // namespace
