@@ -111,6 +111,17 @@ TEST_F(RecordingLosses, TheKernelHasNoProgramOfOursAfterAStop) {
   EXPECT_EQ(session.wait(), 5);
 }
 
+TEST_F(RecordingLosses, AQuietSessionMarksAPartWithoutAWord) {
+  Session session({"-q", "--rotate", "1h", "--trigger", "exit:true"},
+                  shell("/bin/true; read line; exit 5"));
+  ASSERT_TRUE(session.await_start()) << session.printed();
+  ASSERT_TRUE(session.await([&] { return session.description()["marks"].size() == 1; }));
+  EXPECT_EQ(session.ctl("stop"), "");
+  EXPECT_EQ(session.wait(), 5);
+  EXPECT_EQ(session.printed(), "");
+  EXPECT_EQ(session.description("t/0001")["ended"]["how"], "stopped by ovnitrace ctl stop");
+}
+
 TEST_F(RecordingLosses, NothingIsPrintedIfThatIsAsked) {
   Session of_program({"-q"}, shell("exit 3"));
   EXPECT_EQ(of_program.wait(), 3);

@@ -31,11 +31,11 @@ protected:
     return more;
   }
   /// Records as root does for a user who called sudo.
-  static int record_under_sudo(const Words &options) {
+  static int record_under_sudo(const Words &options, const Words &program = {}) {
     setenv("SUDO_UID", "65534", 1);
     setenv("SUDO_GID", "65533", 1);
     chmod(".", 0777);
-    return Session::record(options, {});
+    return Session::record(options, program);
   }
 };
 
@@ -173,6 +173,9 @@ TEST_F(RecordingTargets, UserEventsAreThoseOfTheProgramThatIsNamed) {
       1u)
       << other.printed();
   EXPECT_EQ(other.trace().count(FTrace_EVT_user_event_0), 0u);
+  Session quiet({"-q"}, {"/usr/bin/env", app});
+  EXPECT_EQ(quiet.wait(), 3);
+  EXPECT_EQ(quiet.printed(), "");
 
   Session named({"--filter", "user"}, {app});
   EXPECT_EQ(named.wait(), 3) << named.printed();
@@ -212,6 +215,31 @@ TEST_F(RecordingTargets, UserEventsOfAProcessAreFoundWithTheRightsOfRoot) {
   EXPECT_GE(session.trace().count(FTrace_EVT_user_event_0), 1u);
 }
 
+// The user may execute this program, but not read it.
+TEST_F(RecordingTargets, UserEventsOfAProgramAreFoundWithTheRightsOfItsUser) {
+  const test::TempDir dir;
+  const std::string app = test::user_event_program(
+      dir, "int main(void) { TRACER_LOGEVENT(FTrace_EVT_user_event_0, 7, 42); }\n");
+  ASSERT_EQ(chmod(dir.path().c_str(), 0755), 0);
+  for (const mode_t rights : {0711, 0755}) {
+    ASSERT_EQ(chmod(app.c_str(), rights), 0);
+    Session session([&] { return record_under_sudo({}, {app}); });
+    EXPECT_EQ(session.wait(), 0) << session.printed();
+    EXPECT_EQ(session.trace().count(FTrace_EVT_user_event_0), rights == 0755 ? 1u : 0u);
+  }
+}
+
+TEST_F(RecordingTargets, CommandLinesOfLivingProcessesAreRecordedUnlessThatIsRefused) {
+  const WaitingProgram cat("/bin/cat");
+  for (const Words &more : {Words{}, Words{"--no-cmdline"}}) {
+    Session session(attached(cat, more));
+    ASSERT_TRUE(session.await_start()) << session.printed();
+    kill(session.pid(), SIGINT);
+    EXPECT_EQ(session.wait(), 0) << session.printed();
+    EXPECT_EQ(session.description()["command_lines"].size(), more.empty() ? 1u : 0u);
+  }
+}
+
 TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
   if (!in_initial_pid_namespace())
     GTEST_SKIP() << "stacks need the machine's pids";
@@ -236,6 +264,7 @@ TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
   EXPECT_GT(of_kernel, 0u);
   EXPECT_GT(of_files, 0u) << "read() of the C library at least";
   EXPECT_TRUE(contains(session.printed(), " stack")) << session.printed();
+  EXPECT_FALSE(contains(session.printed(), "warning")) << session.printed();
 }
 
 TEST_F(RecordingTargets, RegionsAreOpenedByHandAndSavedWhenTheyStop) {
@@ -324,6 +353,8 @@ TEST_F(RecordingTargets, TopHasLinesForWhatIsWanted) {
       const size_t last = printed.find(" more: --top 0 prints all)\n");
       ASSERT_NE(last, printed.npos) << printed;
       EXPECT_EQ(std::count(printed.begin() + first, printed.begin() + last, '\n'), 20) << printed;
+    } else {
+      EXPECT_TRUE(contains(printed, "\n1 thread   used ")) << printed;
     }
   }
 }

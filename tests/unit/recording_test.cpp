@@ -120,6 +120,8 @@ TEST_F(RecordedProgram, IsControlledByHand) {
   EXPECT_EQ(session.ctl("mark first one"), "");
   nlohmann::json early = session.description();
   EXPECT_EQ(early["marks"][0]["text"], "first one");
+  const std::string program = std::to_string(early["program_pid"].get<pid_t>());
+  EXPECT_TRUE(control::ask(program, "status").starts_with("recording for "));
   EXPECT_EQ(early["ended"]["how"], "still being captured, or the tracer was killed");
   EXPECT_EQ(session.ctl("save"), "only a flight recorder (--buffer last:SIZE) can be saved");
   EXPECT_EQ(session.ctl("start"), "the capture has no --control, and records already");
@@ -127,7 +129,7 @@ TEST_F(RecordedProgram, IsControlledByHand) {
   EXPECT_EQ(session.ctl("resume"), "the capture is recording already");
   EXPECT_EQ(session.ctl("pause"), "");
   EXPECT_EQ(session.ctl("pause"), "the capture is paused already");
-  EXPECT_EQ(session.ctl("mark second"), "");
+  EXPECT_EQ(session.ctl("mark sec\x1bond"), "");
   nlohmann::json status = nlohmann::json::parse(session.ctl("status --json"));
   EXPECT_EQ(status["state"], "paused");
   EXPECT_GT(status["events"], 0);
@@ -150,7 +152,7 @@ TEST_F(RecordedProgram, IsControlledByHand) {
             (nlohmann::json{{"how", "stopped by ovnitrace ctl stop; later the program exited with "
                                     "status 5"},
                             {"exit_status", 5}}));
-  EXPECT_EQ(trace.marks(), (Words{"first one", "second"}));
+  EXPECT_EQ(trace.marks(), (Words{"first one", "sec?ond"}));
   EXPECT_EQ(trace.count(FTrace_EVT_blackout_start), trace.json["topology"].size());
   EXPECT_EQ(trace.count(FTrace_EVT_blackout_end), trace.json["topology"].size());
   EXPECT_EQ(trace.damage, 0u);
