@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,11 +37,15 @@ protected:
     result.events = 1000;
   }
   /// Returns the exit status and what is printed. In a process of its own, which drops privileges.
-  std::string convert(bool quiet = false) {
+  std::string convert(bool quiet = false, const char *sudo_uid = nullptr) {
     const std::string file = dir / "printed";
     const pid_t child = fork();
     if (child == 0) {
       unsetenv("SUDO_UID"); // it would be that user
+      if (sudo_uid) {
+        setenv("SUDO_UID", sudo_uid, 1);
+        setenv("SUDO_GID", sudo_uid, 1);
+      }
       const int to = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
       dup2(to, STDERR_FILENO);
       _exit(convert_recording(result, outputs, quiet));
@@ -100,6 +105,19 @@ TEST_F(AfterRecording, QuietPrintsNothing) {
   outputs = {};
   outputs.convert_it = false;
   EXPECT_EQ(convert(true), "0 ");
+}
+
+TEST_F(AfterRecording, IsDoneWithTheRightsOfTheUserOfSudo) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root has a user of sudo";
+  ASSERT_EQ(chmod(dir.path().c_str(), 0755), 0);
+  EXPECT_EQ(convert(true, "65534").find("1 ovnitrace: cannot "), 0u) << "the trace is root's";
+  EXPECT_FALSE(exists("app/thread.prv"));
+  ASSERT_EQ(chown(trace.c_str(), 65534, 65534), 0);
+  EXPECT_EQ(convert(true, "65534"), "0 ");
+  struct stat file = {};
+  ASSERT_EQ(stat((trace + "/thread.prv").c_str(), &file), 0);
+  EXPECT_EQ(file.st_uid, 65534u);
 }
 
 TEST_F(AfterRecording, ADamagedTraceIsAFailure) {
@@ -194,6 +212,21 @@ TEST(CheckOutputs, FilesForParaverNeedAConversion) {
   EXPECT_EQ(error_of(here, gzip), "");
   EXPECT_EQ(error_of(here, draw), "");
   EXPECT_EQ(error_of(here, model).find("--model: "), 0u) << "before the program runs";
+}
+
+TEST(CheckOutputs, AModelIsReadWithTheRightsOfTheUserOfSudo) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root has a user of sudo";
+  const test::TempDir dir; // only root may enter it
+  Outputs model;
+  model.convert.model_files = {dir / "model"};
+  std::ofstream(dir / "model") << "{}";
+  setenv("SUDO_UID", "65534", 1);
+  setenv("SUDO_GID", "65533", 1);
+  const std::string error = error_of({}, model);
+  unsetenv("SUDO_UID");
+  unsetenv("SUDO_GID");
+  EXPECT_NE(error.find("Permission denied"), std::string::npos) << error;
 }
 
 TEST(PrintThreads, HasARowForEach) {

@@ -281,11 +281,11 @@ TEST(NoRegion, NamesTheAlarmsThatShouldHaveStartedOne) {
             "no region started, so nothing was recorded. Never fired: start:enter_func:f. "
             "`ovnitrace control --check 'start:enter_func:f,stop:exit_func:f,repeat' -- ./app` "
             "shows where the probes are set");
-  EXPECT_EQ(no_region_text({"precond:ssc:1,start:address:g:count3", "start:timeout:60"}, {}),
+  const std::string chain = "precond:ssc:1,precond:ssc:2,start:address:g:count3";
+  EXPECT_EQ(no_region_text({chain, "start:timeout:60"}, {}),
             "no region started, so nothing was recorded. Never fired: start:address:g:count3 "
-            "(after precond:ssc:1); start:timeout:60. `ovnitrace control --check "
-            "'precond:ssc:1,start:address:g:count3' 'start:timeout:60'` shows where the probes are "
-            "set");
+            "(after precond:ssc:1, precond:ssc:2); start:timeout:60. `ovnitrace control --check '" +
+                chain + "' 'start:timeout:60'` shows where the probes are set");
 }
 
 } // namespace

@@ -126,6 +126,12 @@ TEST(StatCommandLine, TheOtherCommandIsReadBeforeAnythingRuns) {
       "'sh -c \"…\"'");
 }
 
+TEST(RecordCommandLine, AnUnknownGroupOfInstructionsIsRefusedBeforeAnythingIsLoaded) {
+  const std::string text = refusal({"record", "--control", "start:isa_extension:NONE"});
+  EXPECT_EQ(text.find("2 ovnitrace: --control: "), 0u) << text;
+  EXPECT_NE(text.find("knows no such extension"), std::string::npos) << text;
+}
+
 TEST(TopCommandLine, SaysWhereTheMetricsAre) {
   const Tmpdir tmpdir;
   const std::regex expected("1 ovnitrace: metrics for Prometheus are at "

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <pwd.h>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -39,6 +40,24 @@ TEST(AgainstWords, ArePatternsOfFiles) {
   for (const char *name : {"b.txt", "a.txt", "c.bin"})
     std::ofstream(dir / name).put('x');
   EXPECT_EQ(words_of("cat " + (dir / "*.txt")), (Words{"cat", dir / "a.txt", dir / "b.txt"}));
+}
+
+TEST(AgainstWords, AreThoseOfTheUserOfSudo) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root has a user of sudo";
+  const test::TempDir dir; // only root may see its files
+  std::ofstream(dir / "secret").put('x');
+  const auto test = [&] {
+    setenv("SUDO_UID", "65534", 1);
+    setenv("SUDO_GID", "65533", 1);
+    setenv("HOME", "/root", 1);
+    const Words words = words_of((dir / "*") + " ~/app");
+    std::fprintf(stderr, "%s", (words[0] + " " + words[1]).c_str());
+    _exit(0);
+  };
+  const passwd *nobody = getpwuid(65534);
+  ASSERT_NE(nobody, nullptr);
+  EXPECT_EXIT(test(), testing::ExitedWithCode(0), "/\\* " + std::string(nobody->pw_dir) + "/app$");
 }
 
 TEST(AgainstWords, NothingThatOnlyAShellCanRunIsTaken) {

@@ -175,6 +175,8 @@ TEST_F(CgroupTree, TheInnermostMountGivesPathAndHierarchy) {
   make("/inside"); // of the same name in another hierarchy
   const std::vector<CgroupMount> mounts = {{place_, 0}, {place_ + "/v1/memory", 8}};
   const CgroupChoice choice = cgroup_at(place_ + "/v1/memory/inside", mounts);
+  EXPECT_EQ(cgroup_at(place_ + "/v1/memory/inside", {mounts[1], mounts[0]}).names[0].hierarchy, 8u)
+      << "in any order";
   EXPECT_EQ(choice.asked, "--cgroup " + place_ + "/v1/memory/inside");
   ASSERT_EQ(choice.names.size(), 1u);
   EXPECT_EQ(choice.names[0].hierarchy, 8u);

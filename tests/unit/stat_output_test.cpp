@@ -138,6 +138,12 @@ TEST_F(StatOutputTest, RunsOfTwoCommandsAreComparedUnderTheirNames) {
   EXPECT_EQ(to_stderr.err, "\n" + text.out);
   const Json object = Json::parse(json.out);
   EXPECT_EQ(object["a"].size(), 2u) << json.out;
+  for (RunTimes &one : runs.b)
+    for (Condition &condition : one.conditions)
+      if (condition.what == "kernel")
+        condition.value = "6.9";
+  const Printed other = printed([&] { print_runs(runs, {.file = "-"}); });
+  EXPECT_NE(other.out.find("6.9"), std::string::npos) << other.out;
 }
 
 TEST_F(StatOutputTest, ADashIsNoFile) {
