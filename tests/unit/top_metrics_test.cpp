@@ -297,7 +297,9 @@ TEST_F(ServedMetrics, SumUpTheIntervals) {
   EXPECT_NE(response.find("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
             std::string::npos);
   EXPECT_TRUE(response.ends_with("\r\n\r\n" + metrics_.text())) << response;
-  EXPECT_TRUE(ask("HEAD /metrics").ends_with("\r\n\r\n"));
+  const std::string head = ask("HEAD /metrics");
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200 ")) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
 TEST_F(ServedMetrics, AreNothingElse) {

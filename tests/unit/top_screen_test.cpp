@@ -303,8 +303,10 @@ TEST_F(Screen, EnterExplainsTheSelectedThreadInEachInterval) {
   content_.take_key(KEY_DOWN);
   type("\r");
   EXPECT_TRUE(has("t3 (103)"));
+  const std::string top = lines()[1].text;
   content_.take_key(KEY_DOWN);
   const std::string first = lines()[1].text;
+  EXPECT_NE(first, top);
   take(0, 10);
   EXPECT_EQ(lines()[1].text, first) << "the text stays where it was scrolled to";
   content_.take_key(KEY_HOME);
@@ -313,7 +315,32 @@ TEST_F(Screen, EnterExplainsTheSelectedThreadInEachInterval) {
   content_.take_key(kBackspace);
   EXPECT_EQ(list(), (Lines{"t1", "t2", "*t3", "t4"}));
   type("\n");
-  EXPECT_TRUE(has("t3 (103)")) << "it begins at its first line again";
+  EXPECT_EQ(lines()[1].text, top) << "it begins at its first line again";
+}
+
+TEST_F(Screen, TheExplainedThreadStaysSelectedWhereverItsLineGoes) {
+  take(0, 10);
+  type("\r");
+  content_.take_key(kEscape);
+  EXPECT_EQ(list(), (Lines{"*t1", "t2", "t3", "t4"}));
+  test::TempDir other;
+  test::TraceBuilder trace(other.path());
+  trace.cpu(0).at(0).start().id(1, 50, 50, "new").dispatch(1).at(8 * kMs).sleep(1, 0);
+  trace.cpu(1).at(0).start().id(1, 101, 100, "t1").dispatch(1).at(2 * kMs).sleep(1, 0);
+  trace.cpu(0).at(10 * kMs).stop();
+  trace.cpu(1).at(10 * kMs).stop();
+  trace.write();
+  content_.take(read_top_part(other.path(), 0, 10 * kMs, sink_));
+  EXPECT_EQ(list(), (Lines{"new", "*t1"}));
+}
+
+TEST_F(Screen, AnExplanationIsMadeAnewForAWiderTerminal) {
+  take(0, 10);
+  content_.resize(30, 20);
+  type("\r");
+  EXPECT_LE(characters(lines()[1].text), 20);
+  content_.resize(30, 79);
+  EXPECT_GT(characters(lines()[1].text), 20);
 }
 
 TEST_F(Screen, AThreadThatHasEndedIsNotExplained) {
