@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -69,6 +70,22 @@ void name_cgroups(Catalog &catalog) {
       if (host.cgroups[n].path.empty())
         host.cgroups[n].path = "cgroup " + std::to_string(n + 1);
 }
+
+/// Ends the threads that gave away their tids. If another event says when, that one is exact: the
+/// main thread may have the tid for a moment.
+void end_given_away(Catalog &catalog, const std::vector<GivenAwayTid> &tids) {
+  std::map<uint32_t, ThreadTable> tables; // by host
+  for (const GivenAwayTid &gone : tids) {
+    const ThreadTable &table = tables.try_emplace(gone.host, catalog, gone.host).first->second;
+    const uint32_t number = table.latest(gone.tid, gone.time);
+    if (number == kNone)
+      continue;
+    ThreadInfo &thread = catalog.threads[number];
+    if (thread.pid == gone.pid && thread.end == UINT64_MAX)
+      thread.end = gone.time;
+  }
+}
+
 /// Puts what was found into the catalog, whose hosts are described.
 void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput> &hosts) {
   std::set<std::pair<uint32_t, uint32_t>> cpus = found.cpus;
@@ -78,7 +95,7 @@ void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput
   for (auto [host, number] : cpus)
     catalog.cpus.push_back({.index = number, .host = host});
   for (uint32_t host = 0; host < found.threads.size(); host++)
-    for (const auto &[thread, names, cgroups] : found.threads[host].all()) {
+    for (const auto &[thread, names, cgroups, executed, ended] : found.threads[host].all()) {
       const ThreadName last = thread.name.value_or(ThreadName());
       catalog.threads.push_back({.tid = thread.tid,
                                  .pid = thread.pid,
@@ -87,12 +104,16 @@ void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput
                                  .birth = thread.birth,
                                  .name = last.text(),
                                  .earlier_names = names.before(last, thread.birth != 0),
-                                 .cgroups = cgroups.changes()});
+                                 .cgroups = cgroups.changes(),
+                                 // A thread that executes a program takes the tid of a main thread
+                                 // that has ended.
+                                 .end = ended > executed ? ended : UINT64_MAX});
       for (const SinceCgroup &change : catalog.threads.back().cgroups)
         if (std::vector<Cgroup> &known = catalog.hosts[host].cgroups; known.size() <= change.cgroup)
           known.resize(change.cgroup + 1);
     }
   name_cgroups(catalog);
+  end_given_away(catalog, found.given_away);
   const auto row = [](const ThreadInfo &t) {
     return std::make_tuple(t.host, t.pid, t.tid != t.pid, t.birth, t.tid);
   };

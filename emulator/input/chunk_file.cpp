@@ -109,7 +109,9 @@ bool ChunkFile::read(Event &event) {
     const PeerKind peer = kPeerKinds[code];
     const uint32_t peer_tid = peer == PeerKind::tid ? record.par2 & FTRACE_TID_MASK : 0;
     fill(event, record, code, thread);
-    event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_)
+    // The kernel raises sched_wakeup where the thread is woken, and a work item runs later.
+    const bool late = code == FTrace_EVT_task_activate || code == FTrace_EXT_work;
+    event.peer = peer_tid                    ? tables_.threads.latest(peer_tid, time_, late)
                  : peer == PeerKind::context ? bindings_.thread(uint16_t(record.par2))
                                              : kNone;
     event.par2 = par2_of(record);

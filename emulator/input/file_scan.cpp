@@ -12,6 +12,13 @@ namespace ovnitrace {
 namespace {
 
 constexpr size_t kBlockRecords = 16384;
+constexpr size_t kMostGivenAway = 1 << 16; ///< of the tids of each scan
+
+/// Updates the times of execves and of the end by others of the same thread.
+void take_times(KnownThread &known, uint64_t executed, uint64_t ended) {
+  known.executed = std::max(known.executed, executed);
+  known.ended = std::max(known.ended, ended);
+}
 
 /// Updates `known` by what a chunk says about the same thread.
 void take(ThreadIdentity &known, const ThreadIdentity &said) {
@@ -45,8 +52,8 @@ void FileScan::file(const HostFile &file) {
         last = &record;
         if (!any_event_ || code == FTrace_EVT_trace_start) [[unlikely]]
           event(record);
-        if (code == FTrace_EXT_exec) [[unlikely]]
-          note_exec(record);
+        if (code == FTrace_EXT_exec || code == FTrace_EVT_task_end) [[unlikely]]
+          note_life(record, code);
       } else if (kind == CodeKind::control) {
         if (last)
           last_tsc_ = ftrace_record_tsc(last);
@@ -77,9 +84,17 @@ void FileScan::event(const ftrace_record &record) {
     found_.start = std::min(found_.start, time);
 }
 
-void FileScan::note_exec(const ftrace_record &record) {
-  if (is_bound(record.par1))
-    identities_[record.par1]->executed = clock_.ns(ftrace_record_tsc(&record));
+/// Notes an execve or the end of a thread. An execve of another thread than the main one ends that
+/// thread, whose tid is parameter 2.
+void FileScan::note_life(const ftrace_record &record, uint8_t code) {
+  if (!is_bound(record.par1))
+    return;
+  Introduced &thread = *identities_[record.par1];
+  const uint64_t time = clock_.ns(ftrace_record_tsc(&record));
+  (code == FTrace_EXT_exec ? thread.executed : thread.ended) = time;
+  if (code == FTrace_EXT_exec && record.par2 && record.par2 != thread.identity.tid &&
+      found_.given_away.size() < kMostGivenAway)
+    found_.given_away.push_back({host_, record.par2, thread.identity.tid, time});
 }
 
 void FileScan::plan(const ftrace_record &record, uint8_t code) {
@@ -206,7 +221,9 @@ void FileScan::end_identity(uint16_t context) {
   std::optional<Introduced> &of = identities_[context];
   if (planner_.wanted())
     planner_.end_context(context, key_of(context));
-  take(found_.threads[host_].of(of->identity.tid, of->identity.birth).identity, of->identity);
+  KnownThread &known = found_.threads[host_].of(of->identity.tid, of->identity.birth);
+  take(known.identity, of->identity);
+  take_times(known, of->executed, of->ended);
   note_name(*of);
   of.reset();
 }
@@ -223,8 +240,10 @@ void ScanResult::join(ScanResult &&later) {
       take(known.identity, thread.identity);
       known.names.join(thread.names);
       known.cgroups.join(thread.cgroups);
+      take_times(known, thread.executed, thread.ended);
     }
   cpus.merge(later.cpus);
+  given_away.insert(given_away.end(), later.given_away.begin(), later.given_away.end());
   start = std::min(start, later.start);
   first = std::min(first, later.first);
   last = std::max(last, later.last);

@@ -29,6 +29,8 @@ struct KnownThread {
   ThreadIdentity identity;
   NameHistory names;
   CgroupHistory cgroups;
+  uint64_t executed = 0; ///< ns: when it last executed a program; 0: never
+  uint64_t ended = 0;    ///< ns: when it ended; 0: not known
 };
 
 /// The threads of a host, by tid and birth.
@@ -40,7 +42,7 @@ public:
   KnownThread &of(uint32_t tid, uint64_t birth) {
     const uint32_t number = table_.find_or_add(tid, birth, uint32_t(all_.size()));
     if (number == all_.size())
-      all_.push_back({{.tid = tid, .birth = birth}, {}, {}});
+      all_.push_back({.identity = {.tid = tid, .birth = birth}, .names = {}, .cgroups = {}});
     return all_[number];
   }
 
@@ -48,13 +50,21 @@ private:
   ThreadTable table_; ///< numbers: places in all_
   std::vector<KnownThread> all_;
 };
+
+/// A tid that a thread had until it executed a program: then it took that of its main thread.
+struct GivenAwayTid {
+  uint32_t host, tid, pid;
+  uint64_t time; ///< ns
+};
+
 /// What some files hold. Times are ns, on the clock of the trace.
 struct ScanResult {
   std::vector<KnownThreads> threads;            ///< by host
   std::set<std::pair<uint32_t, uint32_t>> cpus; ///< host, number
-  uint64_t start = UINT64_MAX;                  ///< first trace_start
-  uint64_t first = UINT64_MAX;                  ///< first event
-  uint64_t last = 0;                            ///< last event
+  std::vector<GivenAwayTid> given_away;
+  uint64_t start = UINT64_MAX; ///< first trace_start
+  uint64_t first = UINT64_MAX; ///< first event
+  uint64_t last = 0;           ///< last event
 
   /// Adds what `later` files hold.
   void join(ScanResult &&later);
@@ -82,6 +92,7 @@ private:
     ThreadIdentity identity = {};
     bool renamed = false;
     uint64_t executed = 0; ///< ns: when it last executed a program
+    uint64_t ended = 0;    ///< ns: when it ended
   };
 
   void control(const ftrace_record &record, uint8_t code, uint64_t offset, ChunkInput &chunk);
@@ -97,7 +108,7 @@ private:
   }
   void note_name(const Introduced &thread);
   void event(const ftrace_record &record);
-  void note_exec(const ftrace_record &record);
+  void note_life(const ftrace_record &record, uint8_t code);
   void begin_identity(const ftrace_record &id);
   void end_identity(uint16_t context);
   void end_identities();

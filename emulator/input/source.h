@@ -31,6 +31,7 @@ struct ThreadInfo {
   std::string name;                            ///< last known comm, empty if never given
   std::vector<EarlierName> earlier_names = {}; ///< by time; mostly none
   std::vector<SinceCgroup> cgroups = {};       ///< by time: indices into HostInfo::cgroups
+  uint64_t end = UINT64_MAX; ///< ns: when it gave up its tid; UINT64_MAX: not known
 
   /// Returns in which cgroup the thread was at `time`, ns; kNone if no cgroup of it is known.
   uint32_t cgroup_at(uint64_t time) const {

@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/input/thread_table.h"
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <utility>
 
 namespace ovnitrace {
 
+namespace {
+
+/// Returns until when no untraced thread is known to have the tid of a thread that has ended.
+uint64_t reused_after(const Catalog &catalog, const ThreadInfo &thread) {
+  if (thread.end == UINT64_MAX || thread.host >= catalog.hosts.size())
+    return UINT64_MAX;
+  const std::vector<PeerName> &peers = catalog.hosts[thread.host].peers;
+  const auto next = std::upper_bound(
+      peers.begin(), peers.end(), std::pair(thread.tid, thread.end),
+      [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
+  return next != peers.end() && next->tid == thread.tid ? next->since_ns - 1 : UINT64_MAX;
+}
+
+} // namespace
+
 ThreadTable::ThreadTable(const Catalog &catalog, uint32_t host) : ThreadTable() {
-  for (uint32_t i = 0; i < catalog.threads.size(); i++)
-    if (const ThreadInfo &thread = catalog.threads[i]; thread.host == host)
-      find_or_add(thread.tid, thread.birth, i);
+  for (uint32_t i = 0; i < catalog.threads.size(); i++) {
+    const ThreadInfo &thread = catalog.threads[i];
+    if (thread.host != host)
+      continue;
+    if (ends_.empty())
+      first_ = i;
+    ends_.resize(i - first_ + 1);
+    ends_.back() = {thread.end, reused_after(catalog, thread)};
+    find_or_add(thread.tid, thread.birth, i);
+  }
 }
 
 void ThreadTable::resize(size_t slots) {
@@ -51,14 +74,12 @@ uint32_t ThreadTable::find(uint32_t tid, uint64_t birth) const {
   return at == others_.end() ? kNone : at->second;
 }
 
-uint32_t ThreadTable::latest(uint32_t tid, uint64_t time) const {
+uint32_t ThreadTable::latest(uint32_t tid, uint64_t time, bool late) const {
   const Slot *slot = find_slot(tid);
   if (slot && slot->number != kOthers) [[likely]]
-    return slot->number;
+    return slot->birth <= time ? unless_ended(slot->number, time, late) : kNone;
   const auto first = others_.lower_bound({tid, 0}), later = others_.upper_bound({tid, time});
-  if (first != later)
-    return std::prev(later)->second;
-  return later != others_.end() && later->first.first == tid ? later->second : kNone;
+  return first == later ? kNone : unless_ended(std::prev(later)->second, time, late);
 }
 
 } // namespace ovnitrace

@@ -25,9 +25,11 @@ public:
   /// Returns the number of the thread with this tid and birth, kNone if no thread has them.
   uint32_t find(uint32_t tid, uint64_t birth) const;
 
-  /// Returns the number of the thread that had this tid at `time`: the last one born until then, or
-  /// else the first one. kNone if the tid is unknown.
-  uint32_t latest(uint32_t tid, uint64_t time) const;
+  /// Returns the number of the thread that had this tid at `time`: the last one born until then,
+  /// unless it had ended. kNone if none had it: an untraced thread may have had it. `late`: the
+  /// thread did something that took effect at `time`. It counts until another thread with its tid
+  /// is known.
+  uint32_t latest(uint32_t tid, uint64_t time, bool late = false) const;
 
   /// Prefetches the slot of a tid.
   void prefetch(uint32_t tid) const { __builtin_prefetch(&slots_[place(tid)]); }
@@ -58,6 +60,12 @@ private:
   }
   Slot *find_slot(uint32_t tid) { return const_cast<Slot *>(std::as_const(*this).find_slot(tid)); }
   void resize(size_t slots);
+  uint32_t unless_ended(uint32_t number, uint64_t time, bool late) const {
+    if (number - first_ >= ends_.size())
+      return number;
+    const End &end = ends_[number - first_];
+    return (late ? end.reused : end.ended) < time ? kNone : number;
+  }
 
   std::vector<Slot> slots_; ///< 2^n slots, at least a fifth of them free
   uint32_t shift_ = 0;
@@ -65,6 +73,12 @@ private:
   /// By tid and birth: threads of tids that the kernel used again, and of tids that found no slot.
   /// A file may have any number of tids that belong to one slot.
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> others_;
+  /// The last times at which a thread had its tid, and no other thread was known to have it.
+  struct End {
+    uint64_t ended = UINT64_MAX, reused = UINT64_MAX;
+  };
+  uint32_t first_ = 0;    ///< number of the first thread of a catalog
+  std::vector<End> ends_; ///< of it and those after it
 };
 
 } // namespace ovnitrace

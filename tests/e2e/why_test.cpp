@@ -236,6 +236,20 @@ TEST_F(WhyOf, AThreadWithItsOwnCpuDoesNotWaitForAnother) {
   EXPECT_EQ(held_by(named(all, "spinner"), "victim"), 0u);
 }
 
+// The tid of a thread of the trace belonged to another process before, and to others later.
+TEST_F(WhyOf, AProcessThatHasTheTidOfATracedThreadIsNotCalledThatThread) {
+  if (run({.argv = {installed("tid_strangers")}}).status() == 2)
+    GTEST_SKIP() << "a process may not choose the tids of its children here";
+  const Outcome outcome = record({installed("tid_strangers")}, {"--comm", "victim*"});
+  const json all = why();
+  uint64_t strangers = 0;
+  for (const json &wait : named(all, "victim")["waiting"])
+    if (wait["holder_tid"] == number_after(outcome.out, "tid ") && wait["holder"] != "victim-child")
+      strangers += wait["ns"].get<uint64_t>();
+  EXPECT_GT(strangers, 10 * held_by(named(all, "victim"), "victim-child"));
+  EXPECT_GT(strangers, 0u);
+}
+
 TEST_F(WhyOf, AStageOfAPipelineIsWokenByThePreviousStage) {
   record({installed("pipeline"), "40", "2000"});
   const json all = why();

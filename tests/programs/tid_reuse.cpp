@@ -2,28 +2,15 @@
 // A child gives itself nice 5 and ends; the next one gets its tid, sleeps, and gives itself nice 7.
 // Prints that tid. With arguments PROGRAM FIRST SECOND, the children execute PROGRAM instead, with
 // one argument each. Ends with status 2 where tids cannot be chosen.
+#include "fork_as.h"
+
 #include <cerrno>
-#include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <linux/sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
-
-/// Forks, with the tid `wanted` unless that is 0; as fork() returns.
-pid_t fork_as(pid_t wanted) {
-  clone_args arguments = {};
-  arguments.exit_signal = SIGCHLD;
-  if (wanted) {
-    arguments.set_tid = reinterpret_cast<uintptr_t>(&wanted);
-    arguments.set_tid_size = 1;
-  }
-  return pid_t(syscall(SYS_clone3, &arguments, sizeof arguments));
-}
 
 [[noreturn]] void sleep_and_be_nice(int nice) {
   usleep(1000);

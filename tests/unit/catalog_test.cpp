@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of a trace before its first event: emulator/input/catalog and thread_table.
+// What is known of a trace before its first event: emulator/input/catalog.
 #include "emulator/base/error.h"
-#include "emulator/input/thread_table.h"
 #include "emulator/input/trace_info.h"
 #include "emulator/open/open_trace.h"
 #include "tests/unit/support/collecting_sink.h"
@@ -10,13 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <random>
-#include <utility>
-
 namespace ovnitrace {
 namespace {
 
+using test::ChunkBuilder;
 using test::CollectingSink;
 using test::TempDir;
 using test::TraceBuilder;
@@ -65,6 +61,66 @@ TEST(Catalog, DistinguishesThreadsOfOneTidByTheirBirth) {
       threads.push_back(event.thread);
   EXPECT_EQ(threads, (std::vector<uint32_t>{0, 0, 1, 1}));
   EXPECT_EQ(sink.damage(), 0u);
+}
+
+TEST(Catalog, KnowsWhenAThreadGaveUpItsTid) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.cpu(0).at(100).start().id(1, 7, 5, "ends").at(200).end(1, 7).stop();
+  trace.cpu(1).at(100).start().id(1, 7, 5, "ends").dispatch(1).id(2, 8, 5, "stays").stop();
+  trace.cpu(2).at(100).start().id(1, 7, 5, "again", 300).at(400).end(1, 7).stop();
+  const Catalog catalog = catalog_of(trace, dir.path());
+  ASSERT_EQ(names(catalog), (std::vector<std::string>{"ends", "stays", "again"}));
+  EXPECT_EQ(catalog.threads[0].end, 200u);
+  EXPECT_EQ(catalog.threads[1].end, UINT64_MAX);
+  EXPECT_EQ(catalog.threads[2].end, 400u);
+}
+
+// Thread 6 executes a program when the main thread has ended, and takes its tid.
+TEST(Catalog, ATidThatAnExecveTookBelongsToTheMainThread) {
+  for (const uint32_t pid : {5u, 4u}) {
+    TempDir dir;
+    TraceBuilder trace(dir.path());
+    trace.cpu(0).at(100).start().id(1, 5, 5, "main").at(200).end(1, 5).stop();
+    trace.cpu(1).at(100).start().id(1, 6, pid, "other").stop();
+    trace.cpu(2).at(300).start().id(1, 5, 5, "main").record(FTrace_EXT_exec, 1, 6);
+    trace.cpu(2).at(400).record(FTrace_EXT_exec, 1, 6).stop();
+    trace.cpu(3).at(350).start().id(1, 6, 9, "later", 350).stop();
+    const Catalog catalog = catalog_of(trace, dir.path());
+    ASSERT_EQ(catalog.threads.size(), 3u);
+    for (const ThreadInfo &thread : catalog.threads)
+      EXPECT_EQ(thread.end, thread.name == "other" && pid == 5 ? 300 : UINT64_MAX) << thread.name;
+    trace.cpu(4).at(100).start().id(1, 6, pid, "other").at(310).end(1, 6).stop();
+    trace.cpu(5).at(400).start().id(1, 5, 5, "main").at(500).end(1, 5).stop();
+    for (const ThreadInfo &thread : catalog_of(trace, dir.path()).threads)
+      EXPECT_EQ(thread.end, thread.name == "other"  ? 310
+                            : thread.name == "main" ? 500
+                                                    : UINT64_MAX)
+          << thread.name;
+  }
+}
+
+// The tid of a thread belongs to others before its birth and after its end. A wakeup can be seen
+// after the waker has ended.
+TEST(Catalog, OtherProcessesWithTheTidOfAThreadAreNotTraced) {
+  TempDir dir;
+  TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "peers": [{"tid": 8, "pid": 9, "name": "", "since_ns": 302}]})");
+  ChunkBuilder &cpu = trace.cpu(0).at(100).start().id(1, 7, 7, "app").id(2, 8, 8, "born", 200);
+  for (const uint64_t time : {199, 200, 300, 301, 302})
+    cpu.at(time).activate(1, 8).dispatch(1).sleep(1, 8);
+  trace.cpu(1).at(200).start().id(1, 8, 8, "born", 200).at(300).end(1, 8).stop();
+  trace.write();
+  CollectingSink sink;
+  const auto source = open_trace({{dir.path()}}, sink);
+  std::vector<uint32_t> wakers, next;
+  for (Event event; source->next(event);)
+    if (event.kind == FTrace_EVT_task_activate)
+      wakers.push_back(event.peer);
+    else if (event.kind == FTrace_EVT_task_sleep)
+      next.push_back(event.peer);
+  EXPECT_EQ(wakers, (std::vector<uint32_t>{kNone, 1, 1, 1, kNone}));
+  EXPECT_EQ(next, (std::vector<uint32_t>{kNone, 1, 1, kNone, kNone}));
 }
 
 TEST(Catalog, KeepsTheLastName) {
@@ -272,69 +328,6 @@ TEST(TraceInfo, HasAsManyMarksAsAnEventCanName) {
   ASSERT_EQ(info.marks.size(), 65535u);
   EXPECT_EQ(info.marks.front().text, "first");
   EXPECT_EQ(info.marks.back().text, "mark 65535");
-}
-
-TEST(ThreadTable, FindsEveryThreadOfItsHostAndNoOther) {
-  Catalog catalog;
-  for (uint32_t i = 0; i < 3000; i++)
-    catalog.threads.push_back(
-        {.tid = i / 3 * 4096, .host = i % 7 == 0, .birth = i % 3 * 100, .name = ""});
-  for (uint32_t host : {0u, 1u}) {
-    const ThreadTable table(catalog, host);
-    for (uint32_t i = 0; i < 3000; i++) {
-      const ThreadInfo &thread = catalog.threads[i];
-      EXPECT_EQ(table.find(thread.tid, thread.birth), thread.host == host ? i : kNone);
-      EXPECT_EQ(table.find(thread.tid + 1, thread.birth), kNone);
-      EXPECT_EQ(table.find(thread.tid, thread.birth + 1), kNone);
-    }
-  }
-}
-
-/// With tids that are multiples of `step`.
-void grow_beside_a_map(uint32_t step) {
-  ThreadTable table;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> model;
-  std::mt19937 random(7);
-  for (uint32_t n = 0; n < 20000; n++) {
-    const uint32_t tid = uint32_t(random() % 5000) * step;
-    const uint64_t birth = 1 + random() % 3;
-    const auto [expected, added] = model.try_emplace({tid, birth}, n);
-    EXPECT_EQ(table.find(tid, birth), added ? kNone : expected->second);
-    EXPECT_EQ(table.find_or_add(tid, birth, n), expected->second);
-  }
-  for (const auto &[key, number] : model)
-    EXPECT_EQ(table.find(key.first, key.second), number);
-  for (uint32_t n = 0; n < 20000; n++) {
-    const uint32_t tid = uint32_t(random() % 5000) * step;
-    const uint64_t time = random() % 4;
-    uint32_t latest = kNone; // the first one, if none was born until then
-    for (auto at = model.lower_bound({tid, 0}); at != model.end() && at->first.first == tid; at++)
-      if (latest == kNone || at->first.second <= time)
-        latest = at->second;
-    EXPECT_EQ(table.latest(tid, time), latest);
-  }
-}
-
-TEST(ThreadTable, AgreesWithAMap) {
-  grow_beside_a_map(4096);
-}
-
-TEST(ThreadTable, AgreesWithAMapIfAllTidsCollide) {
-  grow_beside_a_map(0x144cbc89); // its product with the factor of the hash is 1
-}
-
-TEST(ThreadTable, KnowsWhoHadATidWhen) {
-  Catalog catalog;
-  for (uint64_t birth : {100, 200, 300})
-    catalog.threads.push_back({.tid = 5, .birth = birth, .name = ""});
-  const ThreadTable table(catalog, 0);
-  EXPECT_EQ(table.latest(5, 0), 0u);
-  EXPECT_EQ(table.latest(5, 199), 0u);
-  EXPECT_EQ(table.latest(5, 200), 1u);
-  EXPECT_EQ(table.latest(5, UINT64_MAX), 2u);
-  EXPECT_EQ(table.latest(4, 100), kNone);
-  EXPECT_EQ(ThreadTable({}, 0).latest(0, 100), kNone);
-  EXPECT_EQ(ThreadTable({}, 0).find(0, 0), kNone);
 }
 
 } // namespace
