@@ -160,11 +160,11 @@ static __noinline int log_between(struct cpu_stage *s, __u64 *ctx, __u32 before)
 		return 0;
 	if (unlikely((before & FTRACE_TID_MASK) != (__u32)prev->pid))
 		log_unseen_holder(s, prev);
+	name_once(next, marks_of(next->pid)); /* before `now`: it has the name since then */
 	now = bpf_ktime_get_ns();
 	if (!in_any_region())
 		return 0; /* closed meanwhile */
 	set_holder(s, next->pid, HOLDER_REPORTED);
-	name_once(next, marks_of(next->pid));
 	log_taken(s, ctx, now, 0,
 		  SCHED_WORD(SCHED_KIND_SWITCH, 0, (__u8)(next->prio + FTRACE_PRIO_BIAS),
 			     (__u32)prev->pid, (__u32)next->pid));

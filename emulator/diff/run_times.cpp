@@ -143,12 +143,19 @@ TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &na
   return cause;
 }
 
+/// Returns who held the CPU or woke the thread, with the number of the name that peer_name() has.
+Culprit named_peer(const PathSegment &segment, const Catalog &catalog) {
+  const bool traced = segment.peer.thread != kNone;
+  return Culprit::of(segment.peer)
+      .named_at(catalog, catalog.threads[segment.thread].host, traced ? segment.from : segment.to);
+}
+
 /// Sums up the path, and keeps the longest segment of each cause. Sums numbers first: there can be
 /// millions of segments. With regions, only what was recorded counts.
 void add_path(RunTimes &run, CriticalPath &path, const Catalog &catalog, Namer &namer) {
-  const auto kind = [](const PathSegment &s) {
-    return std::tuple(s.thread, s.cause, s.preempted, s.call, s.device, s.interrupt, s.peer.tid,
-                      s.peer.thread);
+  const auto kind = [&](const PathSegment &s) {
+    return std::tuple(s.thread, s.cause, s.preempted, s.call, s.device, s.interrupt,
+                      named_peer(s, catalog).code());
   };
   std::map<decltype(kind({})), std::pair<PathSegment, uint64_t>> sums;
   path.for_each([&](const PathSegment &segment) {

@@ -27,7 +27,7 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
       peers.begin(), peers.end(), std::pair(tid, time),
       [](const auto &at, const PeerName &peer) { return at < std::pair(peer.tid, peer.since_ns); });
   if (later != peers.begin() && std::prev(later)->tid == tid)
-    return &*std::prev(later);
+    return &*std::prev(later) - std::prev(later)->again;
   return later != peers.end() && later->tid == tid ? &*later : nullptr;
 }
 

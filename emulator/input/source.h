@@ -65,6 +65,7 @@ struct PeerName {
   uint64_t since_ns = 0; ///< when it was first seen with this name
   std::string name;
   uint32_t cgroup = kNone; ///< in which it was then: index into HostInfo::cgroups
+  uint32_t again = 0; ///< how many entries before it the first one is that differs only in time
 };
 
 /// A command that a process executed.
@@ -75,7 +76,8 @@ struct CommandLine {
 };
 
 /// Returns the name of a thread at `time`: the last one seen until then, or else its first; nullptr
-/// if `peers` does not have the tid. `peers`: by tid, then time.
+/// if `peers` does not have the tid. A thread that had a name before has the same entry again.
+/// `peers`: by tid, then time.
 const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint64_t time);
 
 /// A block device that woke threads.

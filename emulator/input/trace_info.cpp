@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace ovnitrace {
@@ -111,6 +114,12 @@ std::vector<PeerName> peers_of(const nlohmann::json &json) {
   std::stable_sort(peers.begin(), peers.end(), [](const PeerName &a, const PeerName &b) {
     return std::pair(a.tid, a.since_ns) < std::pair(b.tid, b.since_ns);
   });
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string_view>, size_t> first;
+  for (size_t n = 0; n < peers.size(); n++) {
+    const PeerName &peer = peers[n];
+    const auto at = first.try_emplace({peer.tid, peer.pid, peer.cgroup, peer.name}, n).first;
+    peers[n].again = uint32_t(n - at->second);
+  }
   return peers;
 }
 

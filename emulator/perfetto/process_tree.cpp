@@ -99,16 +99,19 @@ uint32_t ProcessTree::main_of(uint32_t first, uint32_t end) const {
   return main;
 }
 
-/// Returns the name of the main thread, traced or not; empty if it is not known.
+/// Returns the last name of the main thread, traced or not; empty if it is not known. Its tid may
+/// belong to another process later.
 std::string ProcessTree::name_of_process(uint32_t pid, uint32_t main) const {
   if (catalog_.threads[main].tid == pid)
     return names_.name(main);
-  const PeerName *peer = find_peer(catalog_.hosts.front().peers, pid, range_.to);
+  const PeerName *peer =
+      find_peer(catalog_.hosts.front().peers, pid, std::min(range_.to, catalog_.threads[main].end));
   return peer ? printable_line(peer->name) : std::string();
 }
 
-/// Writes untraced threads, each with its last name. If a traced thread has the tid, it is left
-/// out.
+/// Writes untraced threads, the first name of a tid at the start, and each further one when it was
+/// first seen. Perfetto takes another process for another thread. If a traced thread has the tid,
+/// it is left out.
 void ProcessTree::write_untraced() {
   std::unordered_set<uint32_t> traced;
   for (const ThreadInfo &thread : catalog_.threads)
@@ -117,9 +120,12 @@ void ProcessTree::write_untraced() {
     return;
   const std::vector<PeerName> &peers = catalog_.hosts.front().peers;
   for (size_t n = 0; n < peers.size(); n++) {
-    const bool last = n + 1 == peers.size() || peers[n + 1].tid != peers[n].tid;
-    if (last && peers[n].tid != 0 && !traced.contains(peers[n].tid))
-      file_.packet_at(range_.from, [&](PacketBuilder &packet) {
+    const bool again = n > 0 && peers[n - 1].tid == peers[n].tid;
+    const bool over = n + 1 < peers.size() && peers[n + 1].tid == peers[n].tid &&
+                      peers[n + 1].since_ns <= range_.from;
+    const uint64_t since = again ? std::max(range_.from, peers[n].since_ns) : range_.from;
+    if (!over && since <= range_.to && peers[n].tid != 0 && !traced.contains(peers[n].tid))
+      file_.packet_at(since, [&](PacketBuilder &packet) {
         TreeBuilder tree(packet, Packet::process_tree);
         add_thread(tree, peers[n].tid, peers[n].pid, printable_line(peers[n].name));
       });

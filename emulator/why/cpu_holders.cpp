@@ -9,7 +9,7 @@ CpuHolders::CpuHolders(const Catalog &catalog, uint64_t from, const std::vector<
                        Taker &taker)
     : catalog_(catalog), from_(from), shown_(shown), place_(catalog.threads.size()),
       cpus_(catalog.cpus.size() + 1), dark_(catalog.hosts.size()), holders_{Culprit::Kind::others},
-      hosts_(1), totals_(1), taker_(taker) {
+      hosts_(1), numbers_(catalog.hosts.size()), totals_(1), taker_(taker) {
   for (size_t cpu = 0; cpu < catalog.cpus.size(); cpu++) {
     Held &held = cpus_[cpu];
     held.host = catalog.cpus[cpu].host;
@@ -41,7 +41,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
     give(change.old_cpu, !known ? Culprit() : named ? next : held.nobody, time);
   }
   if (change.to == ThreadState::Running && change.cpu < cpus_.size() - 1) {
-    give(change.cpu, Culprit(Culprit::Kind::thread, thread).named_at(catalog_, time), time);
+    give(change.cpu, Culprit(Culprit::Kind::thread, thread), time);
     cpus_[change.cpu].running = true;
   }
   if (is_waiting(change.from))
@@ -54,7 +54,7 @@ void CpuHolders::change(uint32_t thread, const StateChange &change, uint64_t tim
 
 void CpuHolders::rename(uint32_t cpu, uint32_t thread, uint64_t time) {
   if (cpu < cpus_.size() - 1 && cpus_[cpu].culprit.is_thread(thread))
-    give(cpu, cpus_[cpu].culprit.named_at(catalog_, time), time);
+    give(cpu, cpus_[cpu].culprit, time);
 }
 
 void CpuHolders::hold(uint32_t cpu, Culprit culprit, uint64_t time) {
@@ -100,9 +100,12 @@ void CpuHolders::set_dark(uint32_t cpu, bool dark, uint64_t time) {
 }
 
 void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
-  if (cpu >= cpus_.size() - 1 || cpus_[cpu].culprit == culprit)
+  if (cpu >= cpus_.size() - 1)
     return;
   Held &held = cpus_[cpu];
+  culprit = culprit.named_at(catalog_, held.host, time);
+  if (held.culprit == culprit)
+    return;
   if (held.turn.start < time) {
     held.turn.end = time;
     held.past.push_back(held.turn);
@@ -116,8 +119,7 @@ void CpuHolders::give(uint32_t cpu, Culprit culprit, uint64_t time) {
 }
 
 uint32_t CpuHolders::number_of(Culprit culprit, uint32_t host) {
-  const auto [at, is_new] =
-      numbers_.try_emplace(uint64_t(host) << 42 | culprit.code(), uint32_t(holders_.size()));
+  const auto [at, is_new] = numbers_[host].try_emplace(culprit.code(), uint32_t(holders_.size()));
   if (is_new) {
     holders_.push_back(culprit);
     hosts_.push_back(host);

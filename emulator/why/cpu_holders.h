@@ -75,7 +75,7 @@ public:
   void change(uint32_t thread, const StateChange &change, uint64_t time, Culprit next,
               WaitKind kind);
   /// Notes who has a CPU from now on, as EXT_holder says. Ignored if a thread is known to run
-  /// there.
+  /// there. The holder has the name that it had then.
   void hold(uint32_t cpu, Culprit culprit, uint64_t time);
   /// Notes that a thread which runs on a CPU may have another name from now on, as after an exec.
   void rename(uint32_t cpu, uint32_t thread, uint64_t time);
@@ -154,10 +154,10 @@ private:
   std::vector<Held> cpus_;     ///< the last one is for "no CPU"
   std::vector<uint32_t> dark_; ///< by host: how many of its CPUs are dark
   std::vector<Culprit> holders_;
-  std::vector<uint32_t> hosts_;                    ///< of holders_
-  std::unordered_map<uint64_t, uint32_t> numbers_; ///< of holders, by host and Culprit
-  std::vector<Total> totals_;                      ///< by holder: of forgotten turns
-  HolderSums sums_;                                ///< to be handed over
+  std::vector<uint32_t> hosts_;                                 ///< of holders_
+  std::vector<std::unordered_map<uint64_t, uint32_t>> numbers_; ///< by host: of holders, by Culprit
+  std::vector<Total> totals_;                                   ///< by holder: of forgotten turns
+  HolderSums sums_;                                             ///< to be handed over
   Taker &taker_;
   TurnTaker *turn_taker_ = nullptr;
 };

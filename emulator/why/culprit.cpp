@@ -3,10 +3,15 @@
 
 namespace ovnitrace {
 
-Culprit Culprit::named_at(const Catalog &catalog, uint64_t time) const {
+Culprit Culprit::named_at(const Catalog &catalog, uint32_t host, uint64_t time) const {
   Culprit named = *this;
-  if (kind() == Kind::thread)
+  if (kind() == Kind::thread) {
     named.name_ = catalog.threads[number()].name_number(time);
+  } else if (kind() == Kind::untraced) {
+    const std::vector<PeerName> &peers = catalog.hosts[host].peers;
+    if (const PeerName *peer = find_peer(peers, number(), time))
+      named.name_ = uint32_t(peer - peers.data()) + 1;
+  }
   return named;
 }
 
@@ -23,12 +28,18 @@ uint32_t tid_of(const Catalog &catalog, Culprit culprit) {
   }
 }
 
+const PeerName *peer_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
+  const std::vector<PeerName> &peers = catalog.hosts[host].peers;
+  return culprit.name() ? &peers[culprit.name() - 1]
+                        : find_peer(peers, culprit.number(), catalog.end);
+}
+
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
   switch (culprit.kind()) {
   case Culprit::Kind::thread:
     return catalog.threads[culprit.number()].numbered_name(culprit.name());
   case Culprit::Kind::untraced: {
-    const PeerName *peer = find_peer(catalog.hosts[host].peers, culprit.number(), catalog.end);
+    const PeerName *peer = peer_of(catalog, culprit, host);
     return peer ? peer->name : "";
   }
   case Culprit::Kind::idle:

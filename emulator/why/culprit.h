@@ -47,11 +47,13 @@ public:
 
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
-  /// Returns a key of the culprit under its name: 42 bits, as a thread has at most 1000 names.
+  /// Returns a key of the culprit under its name.
   constexpr uint64_t code() const { return uint64_t(name_) << 32 | code_; }
-  /// Returns the same culprit; a thread of the trace under the name that it had at `time`, ns.
-  Culprit named_at(const Catalog &catalog, uint64_t time) const;
-  /// Returns the number of its name, as ThreadInfo has it.
+  /// Returns the same culprit; a thread under the name that it had at `time`, ns. `host` is where
+  /// an untraced thread runs.
+  Culprit named_at(const Catalog &catalog, uint32_t host, uint64_t time) const;
+  /// Returns the number of its name: that of ThreadInfo, or of an untraced thread, 1 + its
+  /// place in HostInfo::peers. 0: its last name.
   constexpr uint32_t name() const { return name_; }
   constexpr bool is_thread(uint32_t thread) const {
     return kind() == Kind::thread && number() == thread;
@@ -80,8 +82,12 @@ private:
 /// Returns the tid of a culprit, 0 for the idle task, kNone if it is not a thread.
 uint32_t tid_of(const Catalog &catalog, Culprit culprit);
 
-/// Returns the plain name of a culprit, "" if it has none. A thread of the trace has the name that
-/// it had when it held the CPU, or woke the other. `host` is where an untraced thread runs.
+/// Returns the entry of an untraced thread in HostInfo::peers, nullptr if it has no entry.
+/// REQUIRES: kind() == Culprit::Kind::untraced.
+const PeerName *peer_of(const Catalog &catalog, Culprit culprit, uint32_t host);
+
+/// Returns the plain name of a culprit, "" if it has none. A thread has the name that it had when
+/// it held the CPU, or woke the other. `host` is where an untraced thread runs.
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 
 } // namespace ovnitrace

@@ -47,7 +47,8 @@ Culprit Explainer::waker_of(const Event &event) const {
     return Culprit::of_device(device);
   switch (event.waker_context()) {
   case FTRACE_WAKER_TASK:
-    return Culprit::of(event.named()).named_at(catalog_, event.time);
+    return Culprit::of(event.named())
+        .named_at(catalog_, catalog_.threads[event.thread].host, event.time);
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
@@ -105,7 +106,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     note_class(event, system);
     if (event.cpu != kNone)
       holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
-                    Culprit::of(event.named()).named_at(catalog_, event.time), event.time);
+                    Culprit::of(event.named()), event.time);
     return;
   case FTrace_EXT_exec:
     return holders_.rename(event.cpu, event.thread, event.time);
@@ -245,9 +246,11 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   const bool over = slice.then == ThreadState::Running || is_throttled(kind);
   const bool whole = slice.starts && slice.ends && over;
   const Woken &woken = woken_[slice.thread];
-  const Culprit by = kind == WaitKind::wakeup
-                         ? woken.waker
-                         : Culprit::of(slice.next).named_at(catalog_, slice.start);
+  const Culprit by =
+      kind == WaitKind::wakeup
+          ? woken.waker
+          : Culprit::of(slice.next)
+                .named_at(catalog_, catalog_.threads[slice.thread].host, slice.start);
   if (whole)
     all_.wait_lengths[size_t(kind)].add(slice.length());
   if (whole && wants_cpu(kind))

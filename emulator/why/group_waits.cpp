@@ -25,7 +25,7 @@ std::string_view group_of_holder(const Catalog &catalog, Culprit holder, uint32_
     return group_of(catalog, catalog.threads[holder.number()], time);
   if (holder.kind() != Culprit::Kind::untraced)
     return "";
-  const PeerName *peer = find_peer(catalog.hosts[host].peers, holder.number(), time);
+  const PeerName *peer = peer_of(catalog, holder, host);
   return peer ? group_of(catalog.hosts[host], *peer) : "";
 }
 

@@ -214,7 +214,7 @@ TEST_F(FactsOfAdvice, ADeadlineIsARealTimePriority) {
 TEST_F(FactsOfAdvice, APreemptorIsOneThreadWhateverItsNameWas) {
   catalog.threads[2].earlier_names = {{.until = 100, .name = "sh"}};
   why.preempted_wakers.most = 0;
-  why.waits = {{0, WaitKind::preemption, thread(2).named_at(catalog, 99), 6},
+  why.waits = {{0, WaitKind::preemption, thread(2).named_at(catalog, 0, 99), 6},
                {0, WaitKind::preemption, thread(2), 5},
                {0, WaitKind::preemption, Culprit(Kind::idle), 10}};
   EXPECT_EQ(facts().preempted_by, "thread-c (13)");

@@ -69,6 +69,23 @@ TEST_F(CpuTurns, CoverTheTimeOfEachCpu) {
                           "1: no traced thread 30-35", "0: t1 20-40", "1: hog 35-40"}));
 }
 
+TEST_F(CpuTurns, HaveTheNamesThatUntracedHoldersHadThen) {
+  catalog.hosts[0].peers = {{.tid = 77, .pid = 77, .since_ns = 0, .name = "first"},
+                            {.tid = 77, .pid = 78, .since_ns = 30, .name = "second"}};
+  catalog.hosts[1].peers.push_back({.tid = 77, .pid = 77, .since_ns = 40, .name = "renamed"});
+  holders.take_turns(*this);
+  change(0, Paused, Running, 0, 0, 10);
+  holders.change(0, {Running, Paused, 0, 0}, 20, Culprit(Culprit::Kind::untraced, 77),
+                 WaitKind::wakeup);
+  holders.hold(0, Culprit(Culprit::Kind::untraced, 77), 29);
+  holders.hold(0, Culprit(Culprit::Kind::untraced, 77), 30);
+  for (const uint64_t time : {35, 39, 40, 45})
+    holders.hold(1, Culprit(Culprit::Kind::untraced, 77), time);
+  holders.end_turns(50);
+  EXPECT_EQ(turns, (Texts{"0: not known 0-10", "0: t0 10-20", "0: first 20-30", "1: not known 0-35",
+                          "1: hog 35-40", "0: second 30-50", "1: renamed 40-50"}));
+}
+
 TEST_F(CpuTurns, AWaitOnNoKnownCpuIsBehindAnUnknownHolderOfItsHost) {
   change(0, Paused, Warming, kNone, kNone, 10);
   change(2, Paused, Warming, kNone, kNone, 20);

@@ -48,7 +48,7 @@ TEST(CulpritOf, AThreadHasTheNameOfTheTime) {
   catalog.threads[1].earlier_names = {{.until = 100, .name = "sh"}, {.until = 200, .name = "a"}};
   const Culprit thread(Kind::thread, 1);
   const auto name = [&](uint64_t time) {
-    const Culprit named = thread.named_at(catalog, time);
+    const Culprit named = thread.named_at(catalog, 0, time);
     EXPECT_EQ(Culprit::from_code(named.code()), named);
     EXPECT_EQ(Culprit::from_code(named.code()).number(), 1u);
     return name_of(catalog, named, 0);
@@ -57,9 +57,36 @@ TEST(CulpritOf, AThreadHasTheNameOfTheTime) {
   EXPECT_EQ(name(100), "a");
   EXPECT_EQ(name(200), "sleep");
   EXPECT_EQ(name_of(catalog, thread, 0), "sleep");
-  EXPECT_NE(thread.named_at(catalog, 99), thread);
-  EXPECT_EQ(thread.named_at(catalog, 99).name(), 1u);
-  EXPECT_EQ(Culprit(Kind::untraced, 1).named_at(catalog, 99), Culprit(Kind::untraced, 1));
+  EXPECT_NE(thread.named_at(catalog, 0, 99), thread);
+  EXPECT_EQ(thread.named_at(catalog, 0, 99).name(), 1u);
+}
+
+TEST(CulpritOf, AnUntracedThreadHasTheNameOfTheTime) {
+  Catalog catalog;
+  catalog.hosts.resize(2);
+  catalog.end = 400;
+  catalog.hosts[1].peers = {{.tid = 6, .pid = 6, .since_ns = 100, .name = "other"},
+                            {.tid = 7, .pid = 7, .since_ns = 100, .name = "sh"},
+                            {.tid = 7, .pid = 7, .since_ns = 200, .name = "app", .cgroup = 3},
+                            {.tid = 7, .pid = 7, .since_ns = 300, .name = "sh", .again = 2}};
+  const Culprit peer(Kind::untraced, 7);
+  const auto name = [&](uint64_t time) {
+    const Culprit named = peer.named_at(catalog, 1, time);
+    EXPECT_EQ(Culprit::from_code(named.code()), named);
+    EXPECT_EQ(named.number(), 7u);
+    return name_of(catalog, named, 1);
+  };
+  EXPECT_EQ(name(99), "sh");
+  EXPECT_EQ(name(199), "sh");
+  EXPECT_EQ(name(200), "app");
+  EXPECT_EQ(name(299), "app");
+  EXPECT_EQ(name(300), "sh");
+  EXPECT_EQ(peer.named_at(catalog, 1, 100), peer.named_at(catalog, 1, 300)) << "one key";
+  EXPECT_NE(peer.named_at(catalog, 1, 100), peer.named_at(catalog, 1, 200));
+  EXPECT_EQ(peer_of(catalog, peer.named_at(catalog, 1, 250), 1)->cgroup, 3u);
+  EXPECT_EQ(peer.named_at(catalog, 0, 100), peer) << "there is no such thread on that host";
+  EXPECT_EQ(Culprit(Kind::untraced, 8).named_at(catalog, 1, 100), Culprit(Kind::untraced, 8));
+  EXPECT_EQ(Culprit(Kind::idle).named_at(catalog, 1, 100), Culprit(Kind::idle));
 }
 
 TEST(CulpritOf, NamesAreThoseOfTheHostAtTheEndOfTheTrace) {

@@ -55,6 +55,25 @@ TEST_F(DiffRuns, TheLongestSegmentOfACauseIsKept) {
   EXPECT_EQ(of.longest.at({.group = of.of, .kind = Kind::running}).from, kMs);
 }
 
+TEST_F(DiffRuns, EachNameOfAPeerIsACause) {
+  const RunTimes &of = run(
+      [](TraceBuilder &trace) {
+        auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").dispatch(1);
+        cpu.at(4 * kMs).epilogue(1, 77).at(6 * kMs).dispatch(1);
+        cpu.at(8 * kMs).epilogue(1, 77).at(11 * kMs).dispatch(1);
+        cpu.at(12 * kMs).end(1, 11).stop();
+      },
+      R"(, "peers": [{"tid": 77, "pid": 77, "name": "early", "since_ns": 1},
+                     {"tid": 77, "pid": 77, "name": "late", "since_ns": 7000000}])");
+  const auto preempted = [&](const char *culprit) {
+    return TimeCause{.group = of.of, .kind = Kind::preempted, .culprit = culprit};
+  };
+  for (const Times *times : {&of.path, &of.life}) {
+    EXPECT_EQ(times->at(preempted("early")), 2 * kMs);
+    EXPECT_EQ(times->at(preempted("late")), 3 * kMs);
+  }
+}
+
 TEST_F(DiffRuns, TheLongestSegmentMayBeALaterOne) {
   const RunTimes &of = run([](TraceBuilder &trace) {
     auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "app").id(2, 21, 21, "hog").dispatch(1);

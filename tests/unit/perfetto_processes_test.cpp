@@ -83,12 +83,36 @@ TEST_F(PerfettoProcesses, HaveTheNameOfAnUntracedMainThread) {
     {"tid": 10, "pid": 10, "name": "l\u0007ate", "since_ns": 150},
     {"tid": 21, "pid": 20, "name": "x\u0007y", "since_ns": 1}]})");
   trace.cpu(0).at(100).start().id(1, 11, 10, "t").dispatch(1).at(200).stop();
-  EXPECT_EQ(trees(), (Texts{"100: process 10 [l?ate] threads 11/10 t", "100: threads 10/10 l?ate",
-                            "100: threads 21/20 x?y"}));
+  EXPECT_EQ(trees(), (Texts{"100: process 10 [l?ate] threads 11/10 t", "100: threads 10/10 early",
+                            "150: threads 10/10 l?ate", "100: threads 21/20 x?y"}));
   Cut cut;
   cut.to = 40;
   EXPECT_EQ(trees(cut).front(), "100: process 10 [early] threads 11/10 t")
       << "its name in the range";
+}
+
+TEST_F(PerfettoProcesses, ThatAreNotTracedHaveEachNameFromItsTimeOn) {
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 10, "pid": 10, "name": "past", "since_ns": 1},
+    {"tid": 10, "pid": 10, "name": "first", "since_ns": 110},
+    {"tid": 10, "pid": 9, "name": "second", "since_ns": 150},
+    {"tid": 10, "pid": 8, "name": "last", "since_ns": 151},
+    {"tid": 12, "pid": 12, "name": "traced?", "since_ns": 120}]})");
+  trace.cpu(0).at(100).start().id(1, 12, 12, "t").dispatch(1).at(200).stop();
+  Cut cut;
+  cut.from = 10;
+  cut.to = 50;
+  EXPECT_EQ(trees(cut), (Texts{"110: process 12 [t] threads 12/12 t", "110: threads 10/10 first",
+                               "150: threads 10/9 second"}));
+}
+
+TEST_F(PerfettoProcesses, HaveNoNameOfALaterProcessWithTheirPid) {
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 10, "pid": 10, "name": "first", "since_ns": 1},
+    {"tid": 10, "pid": 10, "name": "renamed", "since_ns": 150},
+    {"tid": 10, "pid": 10, "name": "later", "since_ns": 151}]})");
+  trace.cpu(0).at(100).start().id(1, 11, 10, "t").dispatch(1).at(150).end(1, 11).at(200).stop();
+  EXPECT_EQ(trees().front(), "100: process 10 [renamed] threads 11/10 t");
 }
 
 TEST_F(PerfettoProcesses, OfManyThreadsAreDescribedInSeveralPackets) {

@@ -82,7 +82,7 @@ TEST(ThreadRegistry, NamesATracedThreadThatTheSnapshotDidNotShow) {
   EXPECT_TRUE(registry.peers().empty());
 }
 
-TEST(ThreadRegistry, GivesARenamedPeerItsLastName) {
+TEST(ThreadRegistry, KeepsEachNameOfAPeer) {
   ThreadRegistry registry;
   life_record peer = life(10, LIFE_NAME, "sh", 7);
   peer.born = 5;
@@ -93,10 +93,35 @@ TEST(ThreadRegistry, GivesARenamedPeerItsLastName) {
   peer = life(30, LIFE_NAME, "later", 7);
   peer.born = 25; // its tid was used again
   registry.learn(peer);
-  ASSERT_EQ(registry.peers().size(), 2u);
-  EXPECT_STREQ(registry.peers()[0].comm.data(), "program");
+  peer.time = 40;
+  registry.learn(peer);
+  peer = life(50, LIFE_NAME, "last", 8); // again, and this time its birth is not known
+  registry.learn(peer);
+  ASSERT_EQ(registry.peers().size(), 4u);
+  EXPECT_STREQ(registry.peers()[0].comm.data(), "sh");
   EXPECT_EQ(registry.peers()[0].since, 10u);
-  EXPECT_STREQ(registry.peers()[1].comm.data(), "later");
+  EXPECT_STREQ(registry.peers()[1].comm.data(), "program");
+  EXPECT_EQ(registry.peers()[1].since, 20u);
+  EXPECT_STREQ(registry.peers()[2].comm.data(), "later");
+  EXPECT_EQ(registry.peers()[2].since, 25u) << "from its birth on, the tid belongs to it";
+  EXPECT_EQ(registry.peers()[3].since, 50u);
+}
+
+TEST(ThreadRegistry, APeerWithMoreNamesThanItKeepsHasNoLastName) {
+  ThreadRegistry registry;
+  life_record peer = life(10, LIFE_NAME, "", 7);
+  for (size_t n = 0; n < ThreadRegistry::kMostPeersOfTid + 2; n++) {
+    EXPECT_EQ(registry.peers_left_out(), n > ThreadRegistry::kMostPeersOfTid);
+    snprintf(peer.comm, sizeof peer.comm, "name %zu", n);
+    registry.learn(peer);
+  }
+  ASSERT_EQ(registry.peers().size(), ThreadRegistry::kMostPeersOfTid);
+  EXPECT_STREQ(registry.peers().back().comm.data(), "") << "it is not known when it ended";
+  EXPECT_STREQ(registry.peers()[ThreadRegistry::kMostPeersOfTid - 2].comm.data(), "name 998");
+  EXPECT_EQ(registry.peers_left_out(), 2u);
+  peer.tid++;
+  registry.learn(peer);
+  EXPECT_STREQ(registry.peers().back().comm.data(), "name 1001") << "of another one";
 }
 
 TEST(ThreadRegistry, NoticesANameThatNoRenamingGave) {

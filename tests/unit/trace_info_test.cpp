@@ -262,6 +262,27 @@ TEST(BufferOption, IsAsTheCommandLineHasIt) {
   EXPECT_EQ(option("stop:0"), "stop:0");
 }
 
+TEST(TraceInfo, APeerThatHasItsNameAgainHasOneEntry) {
+  test::TempDir dir;
+  test::TraceBuilder trace(dir.path());
+  trace.json(R"({"version": 1, "peers": [
+    {"tid": 8, "pid": 9, "name": "a", "since_ns": 100},
+    {"tid": 9, "pid": 9, "name": "a", "since_ns": 100},
+    {"tid": 9, "pid": 9, "name": "b", "since_ns": 200},
+    {"tid": 9, "pid": 9, "name": "a", "since_ns": 300},
+    {"tid": 9, "pid": 10, "name": "a", "since_ns": 400},
+    {"tid": 9, "pid": 9, "name": "a", "since_ns": 500, "cgroup": 1}]})");
+  trace.write();
+  test::CollectingSink sink;
+  const std::vector<PeerName> peers = read_trace_info(dir.path(), sink).peers;
+  ASSERT_EQ(peers.size(), 6u);
+  EXPECT_EQ(find_peer(peers, 9, 100), &peers[1]);
+  EXPECT_EQ(find_peer(peers, 9, 200), &peers[2]);
+  EXPECT_EQ(find_peer(peers, 9, 300), &peers[1]);
+  EXPECT_EQ(find_peer(peers, 9, 400), &peers[4]) << "another process";
+  EXPECT_EQ(find_peer(peers, 9, 500), &peers[5]) << "in another cgroup";
+}
+
 TEST(Families, AreFoundByTheirWholeName) {
   TraceInfo info;
   EXPECT_FALSE(has_family(info, "power"));

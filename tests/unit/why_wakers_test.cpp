@@ -3,6 +3,7 @@
 #include "emulator/why/wait_lines.h"
 #include "tests/unit/support/why_rig.h"
 
+#include <map>
 #include <set>
 
 namespace ovnitrace {
@@ -78,6 +79,26 @@ TEST_F(WhyWakers, AThreadThatWasInterruptedIsNeverTheWaker) {
   EXPECT_EQ(wakers, std::set<std::string>{"interrupt null"});
   EXPECT_NE(why_text(input()).find("woken by: an interrupt "), std::string::npos);
   EXPECT_EQ(why_text(input()).find("browser"), std::string::npos);
+}
+
+TEST_F(WhyWakers, AnUntracedThreadHasTheNameThatItHadThen) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true, "peers": [
+    {"tid": 77, "pid": 77, "name": "sh", "since_ns": 100},
+    {"tid": 77, "pid": 77, "name": "make", "since_ns": 600},
+    {"tid": 77, "pid": 78, "name": "cc1", "since_ns": 1000}]})");
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
+  block(cpu.at(100), 1, kRead, 77).at(199).activate(1, 77).at(300).dispatch(1);
+  block(cpu.at(600), 1, kRead, 77).at(698).activate(1, 77).at(800).dispatch(1);
+  cpu.at(1000).epilogue(1, 77).at(1103).dispatch(1).at(1200).stop();
+  explain_all();
+  const json of = thread(report(), 11);
+  std::map<std::string, json> holders, wakers;
+  for (const json &wait : of["waiting"])
+    holders[wait["holder"]] = wait["ns"];
+  for (const json &wait : of["blocked"])
+    wakers[wait["waker"]] = wait["ns"];
+  EXPECT_EQ(holders, (std::map<std::string, json>{{"sh", 101}, {"make", 102}, {"cc1", 103}}));
+  EXPECT_EQ(wakers, (std::map<std::string, json>{{"sh", 99}, {"make", 98}}));
 }
 
 TEST_F(WhyWakers, ABlockDeviceIsTheWakerWhateverItInterrupted) {

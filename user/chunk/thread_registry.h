@@ -21,12 +21,12 @@ struct TracedThread : ThreadIdentity {
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
 };
 
-/// A thread that is not traced, but appears beside traced ones: as the next on their CPU, or as
-/// their waker.
+/// A name of a thread that is not traced, but appears beside traced ones: as the next on their CPU,
+/// or as their waker.
 struct NamedPeer {
   uint32_t tid = 0;
   uint32_t pid = 0;    ///< process (tgid)
-  uint64_t since = 0;  ///< ns: when it was first seen
+  uint64_t since = 0;  ///< ns: when the thread was first seen with this name
   uint64_t born = 0;   ///< ns: when it was created; 0: not known
   uint32_t cgroup = 0; ///< in which it was then: its number, 0 not known
   std::array<char, CAPTURE_COMM_LEN> comm{};
@@ -36,7 +36,7 @@ struct NamedPeer {
 /// unread when the creation of the later one has been read.
 class ThreadRegistry {
 public:
-  static constexpr size_t kMostPeers = 1 << 16;
+  static constexpr size_t kMostPeers = 1 << 16, kMostPeersOfTid = 1000;
 
   /// Learns from a life event, whose `cgroup` is the number in trace.json. Events of one thread
   /// come in their order. Returns whether the tid has come from an earlier thread to a new one.
@@ -119,8 +119,9 @@ public:
   const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
   /// Counts all threads, also those whose tid was used again.
   size_t count() const { return threads_.size() + reused_; }
-  /// Returns the peers in the order in which they were named, each with its last name. Only the
-  /// first kMostPeers.
+  /// Returns the names of peers in the order in which they were learned: at most kMostPeers, and
+  /// kMostPeersOfTid of one tid. If a name is left out, the one before it is empty: it is not known
+  /// when each was valid.
   const std::vector<NamedPeer> &peers() const { return peers_; }
   uint64_t peers_left_out() const { return peers_left_out_; }
 
@@ -139,38 +140,44 @@ private:
     thread.cgroup = uint32_t(record.cgroup);
   }
 
+  /// Learns the name of a peer. If another thread had its tid before, it has it since its birth.
   void learn_peer(const life_record &record) {
-    const auto latest = latest_peer_.find(record.tid);
-    if (latest != latest_peer_.end() && is_same(peers_[latest->second], record)) {
-      NamedPeer &peer = peers_[latest->second];
-      peer.born = record.born ? record.born : peer.born;
-      std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
+    const auto known = peers_of_tid_.find(record.tid);
+    NamedPeer *last = known == peers_of_tid_.end() ? nullptr : &peers_[known->second.last];
+    if (last && is_same(*last, record)) {
+      last->born = record.born ? record.born : last->born;
       return;
     }
-    if (peers_.size() == kMostPeers) {
+    if (peers_.size() == kMostPeers || (last && known->second.count == kMostPeersOfTid)) {
       peers_left_out_++;
+      if (last)
+        last->comm = {};
       return;
     }
-    latest_peer_[record.tid] = peers_.size();
+    const bool reused = last ? record.born > last->since : threads_.contains(record.tid);
+    const uint64_t since = reused && record.born ? record.born : record.time;
+    PeersOfTid &of_tid = peers_of_tid_[record.tid];
+    of_tid = {peers_.size(), of_tid.count + 1};
     NamedPeer &peer = peers_.emplace_back(
-        NamedPeer{record.tid, record.pid, record.time, record.born, uint32_t(record.cgroup), {}});
+        NamedPeer{record.tid, record.pid, since, record.born, uint32_t(record.cgroup), {}});
     std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
-  /// Returns whether a record names the same thread. Otherwise its tid was used again.
+  /// Returns whether a record gives the same thread the same name.
   static bool is_same(const NamedPeer &peer, const life_record &record) {
-    if (peer.pid != record.pid)
-      return false;
-    if (peer.born && record.born)
-      return peer.born == record.born;
-    return std::equal(record.comm, record.comm + CAPTURE_COMM_LEN, peer.comm.begin());
+    return peer.pid == record.pid && (!peer.born || !record.born || peer.born == record.born) &&
+           std::equal(record.comm, record.comm + CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
   std::unordered_map<uint32_t, TracedThread> threads_;
   std::unordered_map<uint32_t, TracedThread> earlier_; ///< of tids that were used again
   size_t reused_ = 0;                                  ///< how often they were
   std::vector<NamedPeer> peers_;
-  std::unordered_map<uint32_t, size_t> latest_peer_; ///< by tid: which of peers_
+  struct PeersOfTid {
+    size_t last = 0; ///< place in peers_
+    size_t count = 0;
+  };
+  std::unordered_map<uint32_t, PeersOfTid> peers_of_tid_;
   uint64_t peers_left_out_ = 0;
 };
 
