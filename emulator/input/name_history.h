@@ -10,10 +10,10 @@
 
 namespace ovnitrace {
 
-/// The names of one thread. A record that renames the thread gives the time exactly. A record that
-/// only introduces the thread to a chunk can have a name that the thread gets shortly afterwards:
-/// the recorder learns of names before it writes earlier events. A thread that renames itself is
-/// recorded when it leaves its CPU: the name that a new thread gives itself counts from its birth.
+/// The names of one thread. A record that renames the thread gives the time exactly. In older
+/// traces, a record that only introduces the thread to a chunk can have a name that the thread got
+/// shortly afterwards. A thread that renames itself is recorded when it leaves its CPU: the name
+/// that a new thread gives itself counts from its birth.
 class NameHistory {
 public:
   /// Further names of a thread are left out, but for the last one.

@@ -79,6 +79,25 @@ TEST_F(Threads, AnExecWritesTheNewNameOnce) {
   EXPECT_EQ(names, 1u);
 }
 
+// The recorder reads the event of an execve before it writes what the thread did until then.
+TEST_F(Threads, HaveTheNameOfTheirCreatorUntilTheirExec) {
+  record({"sh", "-c", "n=0; while [ $n -lt 20 ]; do sleep 0.001; n=$((n + 1)); done"},
+         {"--compress=0"});
+  std::map<std::string, size_t> created;
+  for (const std::string &name : names_in(trace())) {
+    std::ifstream file(trace() + "/" + name, std::ios::binary);
+    char introduced[5] = {};
+    for (ftrace_record one;
+         name.ends_with(".ftr") && file.read(reinterpret_cast<char *>(&one), sizeof one);)
+      if (one.code == FTrace_EXT_name_0)
+        std::memcpy(introduced, &one.par2, 4);
+      else if (one.code == FTrace_EVT_task_create)
+        created[introduced]++;
+  }
+  EXPECT_EQ(created["sh"], 20u);
+  EXPECT_EQ(created["slee"], 0u);
+}
+
 TEST_F(Threads, ChildrenAreFollowedAndNamedAfterTheirProgram) {
   const Outcome outcome = record({installed("forker"), "20"});
   read();

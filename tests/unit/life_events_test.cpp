@@ -102,6 +102,15 @@ protected:
   bool closed_ = false;
 };
 
+// All three are read before the first one is written.
+TEST_F(LifeEventsTest, AChunkNamesAThreadAsItWasNamedThen) {
+  lives_.take(life(200, LIFE_NEW, 0, 7, "here"));
+  lives_.take(life(250, LIFE_EXIT, 1, 7, "here"));
+  lives_.take(life(300, LIFE_EXEC, 0, 7, "prog"));
+  EXPECT_EQ(lines(0), (Lines{"200 name here", "200 create", "300 exec", "300 name prog"}));
+  EXPECT_EQ(lines(1), (Lines{"250 name here", "250 exit"}));
+}
+
 TEST_F(LifeEventsTest, AnEventIsInTheFileOfTheCpuThatLoggedIt) {
   lives_.take(life(200, LIFE_NEW, 0, 7));
   lives_.take(life(300, LIFE_EXIT, 1, 7));

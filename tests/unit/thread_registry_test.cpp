@@ -124,6 +124,42 @@ TEST(ThreadRegistry, APeerWithMoreNamesThanItKeepsHasNoLastName) {
   EXPECT_STREQ(registry.peers().back().comm.data(), "name 1001") << "of another one";
 }
 
+TEST(ThreadRegistry, KeepsTheNamesOfATracedThreadUntilItsEventsAreWritten) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_NEW, "sh", 7, 3));
+  EXPECT_EQ(registry.find(7, 10)->at(5).name->raw(), "sh");
+  registry.learn(life(20, LIFE_EXEC, "app", 7, 7));
+  registry.learn(life(30, LIFE_RENAME, "app", 7));
+  registry.learn(life(40, LIFE_RENAME, "worker", 7));
+  registry.learn(life(50, LIFE_DEAD, "worker", 7));
+  registry.learn(life(60, LIFE_NEW, "later", 9, 3));
+  const auto name = [&](uint64_t time) {
+    return std::string(registry.find(7, time)->at(time).name->raw());
+  };
+  EXPECT_EQ(name(10), "sh");
+  EXPECT_EQ(name(19), "sh");
+  EXPECT_EQ(name(20), "app");
+  EXPECT_EQ(name(39), "app");
+  EXPECT_EQ(name(40), "worker");
+  EXPECT_EQ(name(59), "worker");
+  EXPECT_EQ(name(60), "later");
+  EXPECT_EQ(registry.find(7, 15)->at(15).birth, 10u);
+}
+
+TEST(ThreadRegistry, ANameBeforeTooManyOthersIsNotKnown) {
+  ThreadRegistry registry;
+  registry.learn(life(0, LIFE_NEW, "0", 7, 3));
+  for (uint64_t n = 1; n <= TracedThread::kMostNames; n++)
+    registry.learn(life(n, LIFE_RENAME, std::to_string(n).c_str(), 7));
+  EXPECT_EQ(registry.find(7, 0)->at(0).name->raw(), "0");
+  registry.learn(life(99, LIFE_RENAME, "last", 7));
+  EXPECT_FALSE(registry.find(7, 0)->at(0).name);
+  EXPECT_FALSE(registry.find(7, 1)->at(1).name);
+  EXPECT_EQ(registry.find(7, 2)->at(2).name->raw(), "2");
+  EXPECT_EQ(registry.find(7, 99)->at(99).name->raw(), "last");
+  EXPECT_EQ(registry.find(7, 99)->former_names.size(), TracedThread::kMostNames);
+}
+
 TEST(ThreadRegistry, NoticesANameThatNoRenamingGave) {
   ThreadRegistry registry;
   EXPECT_FALSE(registry.renames(life(10, LIFE_NEW, "sh", 7, 3))) << "its identity has the name";

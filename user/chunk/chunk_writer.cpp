@@ -376,9 +376,8 @@ uint16_t ChunkWriter::context_of(uint32_t tid, uint64_t time) {
 
 uint16_t ChunkWriter::introduce(uint32_t tid, uint64_t time) {
   uint16_t context = contexts_.assign(tid, registry_.until(tid, time));
-  const ThreadIdentity unknown = {.tid = tid};
-  const ThreadIdentity *thread = registry_.find(tid, time);
-  (thread ? *thread : unknown)
+  const TracedThread *thread = registry_.find(tid, time);
+  (thread ? thread->at(time) : ThreadIdentity{.tid = tid})
       .encode(context, time, [this](uint16_t code, uint16_t par1, uint64_t at, uint32_t par2) {
         put(code, par1, at, par2);
       });

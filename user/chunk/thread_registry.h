@@ -17,8 +17,34 @@ namespace ovnitrace {
 
 /// A traced thread, which has a name.
 struct TracedThread : ThreadIdentity {
+  static constexpr size_t kMostNames = 16;
+
+  struct FormerName {
+    uint64_t until = 0; ///< ns
+    std::optional<ThreadName> name;
+  };
   bool name_unsaid = false; ///< it got its name from a record that is not written to a chunk
   std::optional<life_account> account; ///< the kernel's own figures, once it is dead
+  /// The last ones, by time: events before a renaming are written when it is known already.
+  std::vector<FormerName> former_names;
+
+  /// Returns who the thread is, with the name that it had at `time`, ns; without a name if it had
+  /// too many since.
+  ThreadIdentity at(uint64_t time) const {
+    ThreadIdentity then = *this;
+    for (auto former = former_names.rbegin(); former != former_names.rend(); ++former)
+      if (time < former->until)
+        then.name = former->name;
+    return then;
+  }
+  void rename(uint64_t time, const char *comm) {
+    former_names.push_back({time, name});
+    if (former_names.size() > kMostNames) {
+      former_names.erase(former_names.begin());
+      former_names.front().name.reset();
+    }
+    name.emplace(comm);
+  }
 };
 
 /// A name of a thread that is not traced, but appears beside traced ones: as the next on their CPU,
@@ -61,9 +87,12 @@ public:
     }
     thread.tid = record.tid;
     thread.pid = record.pid;
-    if (!thread.name || names_anew(thread, record)) {
+    if (!thread.name) {
       thread.name.emplace(record.comm);
       thread.name_unsaid = !first && !again;
+    } else if (names_anew(thread, record)) {
+      thread.rename(record.time, record.comm);
+      thread.name_unsaid = true;
     }
     if (is_written(record))
       thread.name_unsaid = false;
