@@ -39,14 +39,17 @@ struct Other {
   std::set<std::pair<uint32_t, uint32_t>> threads = {}; ///< host, tid
 };
 
-/// Adds which other program had CPUs longest, by name.
+/// Adds which other program had CPUs longest, by name. Threads without a name may be of many.
 void add_other(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
   std::map<std::string, Other> others;
   for (const WaitSum &sum : why.held) {
     if (!wants_cpu(sum.kind) || !is_other(why, sum.holder))
       continue;
     const uint32_t host = catalog.threads[sum.thread].host;
-    Other &other = others[name_of(catalog, sum.holder, host)];
+    const std::string name = name_of(catalog, sum.holder, host);
+    if (name.empty())
+      continue;
+    Other &other = others[name];
     other.ns += sum.ns;
     other.threads.emplace(host, tid_of(catalog, sum.holder));
     const ftrace_class of = class_of_holder(why, sum.holder, host);
@@ -58,7 +61,7 @@ void add_other(AdviceFacts &facts, const Catalog &catalog, const Explanation &wh
       facts.behind_other = other.ns;
       facts.other = other.threads.size() == 1
                         ? name_and_number(short_name(name), "thread", other.threads.begin()->second)
-                        : name_or_none(name);
+                        : short_name(name);
       facts.other_class = other.real_time * 2 >= other.ns ? FTRACE_CLASS_REAL_TIME
                           : other.normal * 2 >= other.ns  ? FTRACE_CLASS_NORMAL
                                                           : FTRACE_CLASS_UNKNOWN;

@@ -61,6 +61,23 @@ TEST_F(TopCommand, IntervalsAreAdjacentAndContainAllTime) {
   EXPECT_TRUE(names_in(scratch()).empty()) << "nothing is kept";
 }
 
+TEST_F(TopCommand, NamesTheThreadsThatPreemptAndAreNotTraced) {
+  const std::vector<std::string> spins = {"/usr/bin/taskset", "-c", "0", installed("spin"),
+                                          "60000"};
+  Process program({.argv = spins}), other({.argv = spins});
+  const Outcome outcome =
+      run(top({"-p", std::to_string(program.pid()), "--batch", "3", "--json", "-i", "200ms"}));
+  ASSERT_EQ(outcome.status(), 0) << outcome.err;
+  size_t found = 0;
+  for (const nlohmann::json &part : intervals(outcome.out))
+    for (const nlohmann::json &pair : part["preemptions"])
+      if (pair["by_tid"] == other.pid()) {
+        found++;
+        EXPECT_EQ(pair["by_name"], "spin") << pair;
+      }
+  EXPECT_GT(found, 0u) << outcome.out;
+}
+
 TEST_F(TopCommand, ABlockedThreadThatDoesNothingIsShown) {
   Process program({.argv = {"sleep", "60"}});
   const std::string pid = std::to_string(program.pid());

@@ -115,7 +115,19 @@ TEST_F(FactsOfAdvice, AnotherProgramHasTheClassOfHalfItsTime) {
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN) << "50 of 101";
 }
 
+TEST_F(FactsOfAdvice, ThreadsWithoutANameAreNoProgram) {
+  why.held = {{1, WaitKind::wakeup, Culprit(Kind::untraced, 98), 50},
+              {1, WaitKind::wakeup, Culprit(Kind::untraced, 99), 50},
+              {1, WaitKind::wakeup, thread(2), 1}};
+  EXPECT_EQ(facts().other, "thread-c (13)");
+  EXPECT_EQ(facts().behind_other, 1u);
+  catalog.hosts[0].peers = {{.tid = 99, .pid = 99, .name = "hog"}};
+  EXPECT_EQ(facts().other, "hog (99)");
+  EXPECT_EQ(facts().behind_other, 50u);
+}
+
 TEST_F(FactsOfAdvice, AnUntracedThreadHasItsClassOnItsHost) {
+  catalog.hosts[0].peers = {{.tid = 99, .pid = 99, .name = "hog"}};
   why.held = {{1, WaitKind::wakeup, Culprit(Kind::untraced, 99), 50}};
   why.peer_classes[uint64_t(1) << 32 | 99] = FTRACE_CLASS_REAL_TIME;
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN);

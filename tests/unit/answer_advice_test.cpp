@@ -126,7 +126,7 @@ TEST_F(AnswerAdvice, AffinitiesDecideHowManyThreadsAreTooMany) {
 
 /// It yields to hog for 10 ms each time. hog preempts it once.
 TEST_F(AnswerAdvice, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
-  about(R"(, "cpu_holders": true)");
+  about(R"(, "cpu_holders": true, "peers": [{"tid": 90, "pid": 90, "name": "hog"}])");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(15 * kMs);
   cpu.epilogue(1, 90).at(20 * kMs).dispatch(1);
   for (uint64_t at = 25 * kMs; at < 95 * kMs; at += 10 * kMs) {
@@ -137,10 +137,10 @@ TEST_F(AnswerAdvice, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
   const Answer of = answer();
   EXPECT_EQ(of.sentences,
             "app (10) ran for 25 % of its life and waited 15 % for a CPU, nearly always behind "
-            "threads without a name. It spins in sched_yield: for 60 % of its life, it had yielded "
-            "and had nothing to do. It was never blocked.");
+            "hog. It spins in sched_yield: for 60 % of its life, it had yielded and had nothing to "
+            "do. It was never blocked.");
   EXPECT_EQ(of.advice,
-            "app (10) waited 15.00 ms behind thread 90. Try to move that program to other CPUs "
+            "app (10) waited 15.00 ms behind hog (90). Try to move that program to other CPUs "
             "(taskset).");
 }
 

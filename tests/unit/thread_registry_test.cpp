@@ -210,6 +210,17 @@ TEST(ThreadRegistry, CountsThePeersThatItLeavesOut) {
   EXPECT_EQ(registry.peers().size(), ThreadRegistry::kMostPeers);
   EXPECT_EQ(registry.peers_left_out(), 2u);
   EXPECT_EQ(registry.without_earlier().peers_left_out(), 2u);
+  EXPECT_EQ(registry.only_peers().peers_left_out(), 2u);
+}
+
+TEST(ThreadRegistry, CopiesThePeersAlone) {
+  ThreadRegistry registry;
+  registry.learn(life(10, LIFE_NEW, "traced", 7));
+  registry.learn(life(20, LIFE_NAME, "peer", 5));
+  const ThreadRegistry copy = registry.only_peers();
+  EXPECT_TRUE(copy.all().empty());
+  ASSERT_EQ(copy.peers().size(), 1u);
+  EXPECT_EQ(copy.peers()[0].pid, 5u);
 }
 
 TEST(ThreadRegistry, TakesAReusedTidForAnotherThread) {

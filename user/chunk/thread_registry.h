@@ -144,6 +144,13 @@ public:
     copy.peers_left_out_ = peers_left_out_;
     return copy;
   }
+  /// Returns a copy for peers() and peers_left_out().
+  ThreadRegistry only_peers() const {
+    ThreadRegistry copy;
+    copy.peers_ = peers_;
+    copy.peers_left_out_ = peers_left_out_;
+    return copy;
+  }
 
   const std::unordered_map<uint32_t, TracedThread> &all() const { return threads_; }
   /// Counts all threads, also those whose tid was used again.

@@ -187,6 +187,11 @@ ThreadsSoFar Recorder::copy_threads() {
   return {threads_.registry.without_earlier(), threads_.command_lines};
 }
 
+ThreadsSoFar Recorder::copy_peers() {
+  const std::lock_guard lock(threads_mutex_);
+  return {threads_.registry.only_peers(), {}};
+}
+
 void Recorder::mark(uint64_t time, uint16_t number) {
   const std::lock_guard lock(marks_mutex_);
   marks_.emplace_back(time, number);

@@ -80,6 +80,8 @@ public:
   uint64_t threads_so_far() const { return threads_so_far_; } ///< that were seen
   /// Returns a copy of what is known of the threads so far.
   ThreadsSoFar copy_threads();
+  /// Returns a copy of the names of threads that are not traced.
+  ThreadsSoFar copy_peers();
   /// Returns the most bytes that any CPU's ring held since the last call.
   uint64_t take_fullest_ring() { return fullest_ring_.exchange(0); }
 

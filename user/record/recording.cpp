@@ -131,19 +131,20 @@ void Recording::write_part(const std::string &directory, uint64_t since) {
   recorder_.flush();
   storage_.recent().forget_before(since);
   DirectoryTarget target(directory, IfExists::overwrite, trace_.possible_cpus, 0);
-  write_saved(target, storage_.recent(), nullptr);
+  const ThreadsSoFar peers = recorder_.copy_peers(); // the chunks name the others
+  write_saved(target, storage_.recent(), peers);
 }
 
-/// Writes what a flight recorder holds now, as a whole trace. `threads` may be null.
+/// Writes what a flight recorder holds now, as a whole trace.
 void Recording::write_saved(TraceTarget &target, FlightRecorder &flight,
-                            const ThreadsSoFar *threads) {
+                            const ThreadsSoFar &threads) {
   TraceDescription saved = trace_;
   if (StackCapture *stacks = traced_.stacks()) {
     auto named = std::make_shared<NamedStacks>(stacks->named());
     name_files(*named, stacks->files(), nullptr, warn);
     saved.stacks = std::move(named);
   }
-  const auto describe = [&](const Put &put) { write_json(saved, threads, put); };
+  const auto describe = [&](const Put &put) { write_json(saved, &threads, put); };
   saved.how = "saved while the capture went on";
   saved.devices = seen_devices();
   saved.cgroups = recorder_.cgroups().paths();
@@ -176,7 +177,7 @@ std::string Recording::save(const std::string &cause) {
     target->end_by(monotonic_ns() + sending_time(options_, trace_.host.cpus.size()));
     recorder_.flush();
     const ThreadsSoFar threads = recorder_.copy_threads();
-    write_saved(*target, flight, &threads);
+    write_saved(*target, flight, threads);
     saved = true;
     if (options_.live)
       options_.live->saved("saved to " + place);

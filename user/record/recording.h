@@ -57,7 +57,7 @@ private:
   void take_hit(size_t rule);
   void report_spent_triggers();
   std::string save(const std::string &cause = "");
-  void write_saved(TraceTarget &target, FlightRecorder &flight, const ThreadsSoFar *threads);
+  void write_saved(TraceTarget &target, FlightRecorder &flight, const ThreadsSoFar &threads);
   void write_part(const std::string &directory, uint64_t since);
   static constexpr const char *kCtlStop = "ovnitrace ctl stop";
   void stop_early(const std::string &why);
