@@ -3,6 +3,7 @@
 
 #include "emulator/core/program_threads.h"
 #include "emulator/input/call_name.h"
+#include "emulator/input/thread_group.h"
 
 #include <ovnitrace/control.h>
 #include <ovnitrace/ftrace_codes.h>
@@ -122,14 +123,17 @@ void HistoryRecorder::on_slice(const Slice &slice) {
     left_[slice.cpu].next = slice.next;
 }
 
-/// Recognizes a kernel worker by its name, for traces that do not say who queued the work item.
+/// Recognizes a kernel worker by its name, for traces that do not say who queued the work item. A
+/// thread of a program can have such a name, too.
 bool HistoryRecorder::is_worker(const Peer &waker, uint32_t woken) const {
   constexpr std::string_view kWorker = "kworker/";
+  const uint32_t host = catalog_.threads[woken].host;
+  if (is_of_program(catalog_, waker, host, wakeup_.time))
+    return false;
   if (waker.thread != kNone)
     return catalog_.threads[waker.thread].name.starts_with(kWorker);
-  const HostInfo &host = catalog_.hosts[catalog_.threads[woken].host];
-  const PeerName *name =
-      waker.tid == kNone ? nullptr : find_peer(host.peers, waker.tid, wakeup_.time);
+  const std::vector<PeerName> &peers = catalog_.hosts[host].peers;
+  const PeerName *name = waker.tid == kNone ? nullptr : find_peer(peers, waker.tid, wakeup_.time);
   return name && name->name.starts_with(kWorker);
 }
 

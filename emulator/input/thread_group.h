@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the group of a thread: its container, unit or cgroup.
+// Finds the group of a thread: its container, unit or cgroup, or the kernel.
 #pragma once
 
 #include "emulator/input/source.h"
@@ -25,6 +25,20 @@ inline std::string_view group_of(const Catalog &catalog, const ThreadInfo &threa
 inline std::string_view group_of(const HostInfo &host, const PeerName &peer) {
   return peer.cgroup < host.cgroups.size() ? std::string_view(host.cgroups[peer.cgroup].group())
                                            : std::string_view();
+}
+
+/// Returns whether a thread is known to be of a program: it is no child of kthreadd (thread 2),
+/// which creates the threads of the kernel. An untraced thread of `host` is known by the path of
+/// its cgroup, which threads of the kernel do not have.
+inline bool is_of_program(const Catalog &catalog, const Peer &peer, uint32_t host, uint64_t time) {
+  constexpr uint32_t kKthreadd = 2;
+  if (peer.thread != kNone) {
+    const ThreadInfo &thread = catalog.threads[peer.thread];
+    return thread.parent != 0 && thread.parent != kKthreadd && thread.tid != kKthreadd;
+  }
+  const HostInfo &of = catalog.hosts[host];
+  const PeerName *name = peer.tid == kNone ? nullptr : find_peer(of.peers, peer.tid, time);
+  return name && name->cgroup < of.cgroups.size() && of.cgroups[name->cgroup].path.starts_with('/');
 }
 
 } // namespace ovnitrace

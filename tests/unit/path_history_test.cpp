@@ -116,6 +116,36 @@ TEST_F(PathOfWork, AnUntracedWorkerIsKnownByItsName) {
                                    "11 outside 300-400 peer=44", "11 running 400-500"}));
 }
 
+TEST_F(PathOfWork, AThreadOfAProgramIsNoWorkerWhateverItsName) {
+  for (const uint32_t parent : {0u, 2u, 22u}) {
+    trace = test::TraceBuilder(dir.path());
+    trace.json(kHolders);
+    trace.cpu(1).at(50).id(1, 11, 11, "a").snapshot(1, 2, 1).at(100).start();
+    trace.cpu(1).at(300).dispatch(1).at(400).stop();
+    auto &other = trace.cpu(0).at(50).id(1, 11, 11, "a").id(3, 33, 33, "kworker/render");
+    other.parent(3, parent).snapshot(3, 2, 0).at(100).start().at(200);
+    other.activate(3, 99, FTRACE_WAKER_HARDIRQ).dispatch(3).at(300).activate(1, 33).at(400).stop();
+    const bool worker = parent != 22;
+    EXPECT_EQ(path({11, {}}), (Texts{worker ? "11 unowned 100-200 peer=33" : "33 interrupt 100-200",
+                                     "33 running 200-300", "11 running 300-400"}))
+        << parent;
+  }
+}
+
+TEST_F(PathOfWork, AnUntracedThreadInACgroupIsNoWorkerWhateverItsName) {
+  for (const int cgroup : {0, 1, 2, 3}) {
+    trace = test::TraceBuilder(dir.path());
+    trace.json(R"({"version": 1, "cgroups": ["kernel", "/a", ""],
+                   "peers": [{"tid": 33, "pid": 33, "name": "kworker/x", "cgroup": )" +
+               std::to_string(cgroup) + "}]}");
+    auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 2, 0).at(100).start().at(200);
+    cpu.activate(1, 33).dispatch(1).at(300).stop();
+    EXPECT_EQ(path({11, {}})[0],
+              cgroup == 2 ? "11 outside 100-200 peer=33" : "11 unowned 100-200 peer=33")
+        << cgroup;
+  }
+}
+
 /// b leaves CPU 0 to the untraced 77, and a waits there from `woken` to 800.
 class PathOfHolder : public PathHistory {
 protected:
