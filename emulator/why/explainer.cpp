@@ -30,13 +30,12 @@ Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), spins_(catalog), says_allowed_(catalog.threads.size()),
       served_(catalog.cpus.size()), locks_(catalog.threads.size(), from_),
-      preempted_(catalog.threads.size()), shares_(catalog.threads.size(), all_.range),
-      open_(catalog.threads.size()), woken_(catalog.threads.size()),
-      unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
-      last_wait_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
+      preempted_(catalog.threads.size()), priorities_(catalog, all_.shown),
+      shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
+      woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
+      gate_(catalog, std::move(programs)), last_wait_(catalog.threads.size()),
+      hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
-  all_.classes.resize(catalog.threads.size());
-  all_.nice.resize(catalog.threads.size());
   all_.hit_time = hit_.time();
 }
 
@@ -66,19 +65,10 @@ void Explainer::on_event(const Event &event, const System &system) {
   idle_.on_event(event, system);
   served_.event(event);
   locks_.event(event);
+  priorities_.event(event, system);
   switch (event.kind) {
-  case FTrace_EVT_task_dispatch:
-    if (event.thread != kNone) {
-      const uint32_t priority = added_par2(event) & FTRACE_PRIO_MASK;
-      const ftrace_class of = ftrace_class_of(priority);
-      all_.classes[event.thread] = of;
-      all_.nice[event.thread] =
-          int8_t(of == FTRACE_CLASS_NORMAL ? priority - FTRACE_PRIO_FIRST_NICE - 20 : 0);
-    }
-    return;
   case FTrace_EVT_task_epilogue:
   case FTrace_EVT_task_sleep:
-    note_class(event, system);
     now_.next = Culprit::of(event.next());
     now_.leaves = event.thread;
     now_.reason = event.reason();
@@ -103,7 +93,6 @@ void Explainer::on_event(const Event &event, const System &system) {
   case FTrace_EXT_refill:
     return refill(event.thread, system.threads()[event.thread], event.time);
   case FTrace_EXT_holder:
-    note_class(event, system);
     if (event.cpu != kNone)
       holders_.hold(system.find_cpu(system.cpus()[event.cpu].host, event.par1),
                     Culprit::of(event.named()), event.time);
@@ -120,14 +109,6 @@ void Explainer::on_event(const Event &event, const System &system) {
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);
     return;
   }
-}
-
-/// Notes the class of the thread that got a CPU and is not traced.
-void Explainer::note_class(const Event &event, const System &system) {
-  const uint32_t found = (added_par2(event) & FTRACE_CLASS_MASK) >> FTRACE_CLASS_SHIFT;
-  if (found && event.cpu != kNone)
-    all_.peer_classes[uint64_t(system.cpus()[event.cpu].host) << 32 | event.named().tid] =
-        ftrace_class(found);
 }
 
 /// Starts the first region: nothing of the process was recorded before.
@@ -190,6 +171,12 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
 void Explainer::held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) {
   times_.add(thread, kind, sums);
   open_[thread].add(cpu, sums);
+  for (const HolderSum &sum : sums.all()) {
+    const Culprit holder = holders_.holder(sum.holder);
+    priorities_.held(thread, kind, sum.holder, holder, holders_.host_of(sum.holder), sum.ns);
+    if (kind == WaitKind::preemption && holder.kind() == Culprit::Kind::thread)
+      preempted_.held(thread, holder.number(), sum.ns, priorities_.is_real_time(holder.number()));
+  }
 }
 
 void Explainer::on_slice(const Slice &whole) {
@@ -344,7 +331,7 @@ void Explainer::end_block(const Slice &slice) {
     block_lengths_[block].add(slice.length());
     if (waker.kind() == Culprit::Kind::thread &&
         call_name(catalog_, slice.thread, slice.call) == "futex")
-      preempted_.block(slice, waker.number());
+      preempted_.block(slice, waker.number(), priorities_.is_real_time(slice.thread));
   }
   const bool is_hit = hit_.takes(slice, true);
   if (!is_hit && !longest_blocks_.wants(slice.length()))
@@ -432,6 +419,7 @@ Explanation Explainer::finish() {
   all_.locks = locks_.take();
   std::erase_if(all_.locks, [&](const LockSum &sum) { return !all_.shown[sum.thread]; });
   all_.preempted_wakers = preempted_.sum();
+  all_.priorities = priorities_.take();
   all_.longest_waits = longest_waits_.take();
   all_.longest_blocks = longest_blocks_.take();
   all_.idle_waits = idle_waits_.take();

@@ -15,6 +15,7 @@
 #include "emulator/why/longest.h"
 #include "emulator/why/open_wait.h"
 #include "emulator/why/preempted_wakers.h"
+#include "emulator/why/priority_waits.h"
 #include "emulator/why/tail_waits.h"
 #include "emulator/why/trigger_hit.h"
 #include "emulator/why/wait_times.h"
@@ -79,7 +80,6 @@ private:
   WaitKind kind_of(uint32_t thread, ThreadState state, uint8_t reason) const;
   bool is_of_program(Culprit waker) const;
   void start_region(const Event &event);
-  void note_class(const Event &event, const System &system);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
@@ -102,6 +102,7 @@ private:
   ServedInterrupts served_;
   LockWaits locks_;
   PreemptedWakers preempted_;
+  PriorityWatch priorities_;
   LatencyShares shares_;
   Now now_;
   std::vector<OpenWait> open_;      ///< by thread

@@ -7,6 +7,7 @@
 #include "emulator/summary/latency_histogram.h"
 #include "emulator/why/culprit.h"
 #include "emulator/why/preempted_wakers.h"
+#include "emulator/why/priority_waits.h"
 #include "emulator/why/wait_kind.h"
 
 #include <ovnitrace/ftrace_codes.h>
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -187,6 +187,7 @@ struct Explanation {
   std::vector<WakeSum> wakes = {}; ///< most often first
   std::vector<LockSum> locks = {}; ///< most time first
   PreemptedWakers::Sum preempted_wakers = {};
+  PriorityWaits priorities = {};
   /// Only waits that were seen whole, of all threads together.
   std::array<LatencyHistogram, kWaitKinds> wait_lengths = {};
   std::vector<std::pair<Block, LatencyHistogram>> block_lengths = {};
@@ -198,11 +199,6 @@ struct Explanation {
   std::vector<LongWait> hit = {};        ///< the wait or block that hit a --trigger, if any
   bool hit_is_block = false;
   uint64_t hit_time = 0; ///< on the clock of the trace
-  /// By thread: with which class it got a CPU last, as far as the trace says.
-  std::vector<ftrace_class> classes = {};
-  std::vector<int8_t> nice = {}; ///< its nice value then; 0 in other classes, or not known
-  /// The same of threads that are not traced, by host and tid.
-  std::unordered_map<uint64_t, ftrace_class> peer_classes = {};
 };
 
 } // namespace ovnitrace

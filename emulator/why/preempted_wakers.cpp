@@ -23,7 +23,27 @@ void PreemptedWakers::change(uint32_t thread, const StateChange &change, uint64_
   of.open = true;
 }
 
-void PreemptedWakers::block(const Slice &slice, uint32_t waker) {
+void PreemptedWakers::held(uint32_t thread, uint32_t holder, uint64_t ns, bool real_time) {
+  Thread &of = threads_[thread];
+  if (!of.open)
+    return;
+  Span &span = of.spans[of.next];
+  if (span.holder == holder)
+    span.held += ns;
+  else if (ns > span.held) {
+    span.holder = holder;
+    span.held = ns;
+    span.real_time = real_time;
+  }
+}
+
+/// Returns for how much of a part of the preemption its holder ran, at least.
+uint64_t PreemptedWakers::Span::held_in(uint64_t part) const {
+  const uint64_t others = to - from - held;
+  return part - std::min(part, others);
+}
+
+void PreemptedWakers::block(const Slice &slice, uint32_t waker, bool real_time) {
   woken_ += slice.length();
   Thread &of = threads_[waker];
   for (Span &span : of.spans) {
@@ -32,7 +52,13 @@ void PreemptedWakers::block(const Slice &slice, uint32_t waker) {
     blocked_ += both;
     // A waker runs, so the block lasted until the end of the preemption. The longest counts.
     of.blame += both - std::min(both, span.blame);
-    span.blame = std::max(both, span.blame);
+    const uint64_t blame = std::max(both, span.blame);
+    if (both && span.holder != kNone) {
+      By &by = of.by[span.holder];
+      by.ns += span.held_in(blame) - span.held_in(span.blame);
+      by.inverts |= span.real_time && real_time;
+    }
+    span.blame = blame;
   }
 }
 
@@ -43,6 +69,12 @@ PreemptedWakers::Sum PreemptedWakers::sum() const {
       sum.most = thread;
       sum.most_preempted = threads_[thread].blame;
     }
+  if (sum.most != kNone)
+    for (const auto &[thread, by] : threads_[sum.most].by)
+      if (by.ns * 2 >= sum.most_preempted && sum.by == kNone) {
+        sum.by = thread;
+        sum.inverts = by.inverts;
+      }
   return sum;
 }
 

@@ -28,8 +28,6 @@ protected:
     why.recorded = 1000;
     why.shown = {1, 1, 0, 0};
     why.threads.resize(4);
-    why.classes.assign(4, FTRACE_CLASS_NORMAL);
-    why.nice.assign(4, 0);
   }
   static Culprit thread(uint32_t number) { return {Kind::thread, number}; }
   AdviceFacts facts() { return advice_facts(info, catalog, why, "app"); }
@@ -93,6 +91,7 @@ TEST_F(FactsOfAdvice, AWaitIsBehindItsOwnThreadsOrAnotherProgram) {
               {1, WaitKind::spin, thread(2), 500},
               {1, WaitKind::wakeup, thread(3), 60},
               {1, WaitKind::wakeup, Culprit(Kind::idle), 700}};
+  why.priorities.holders = {{thread(2), 0, 61, 0}};
   const AdviceFacts of = facts();
   EXPECT_EQ(of.behind_own, 120u);
   EXPECT_EQ(of.throttled, 5u);
@@ -105,14 +104,16 @@ TEST_F(FactsOfAdvice, AWaitIsBehindItsOwnThreadsOrAnotherProgram) {
 TEST_F(FactsOfAdvice, AnotherProgramHasTheClassOfHalfItsTime) {
   catalog.threads[3].name = "thread-c";
   why.held = {{1, WaitKind::wakeup, thread(2), 50}, {1, WaitKind::wakeup, thread(3), 50}};
-  why.classes[2] = FTRACE_CLASS_DEADLINE;
+  why.priorities.holders = {{}, {thread(2), 0, 0, 50}, {thread(3), 0, 50, 0}};
   EXPECT_EQ(facts().other, "thread-c") << "two threads have no tid";
   EXPECT_EQ(facts().behind_other, 100u);
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_REAL_TIME);
-  why.held[1].ns = 51;
+  why.held[1].ns = why.priorities.holders[2].normal = 51;
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_NORMAL);
-  why.classes[3] = FTRACE_CLASS_UNKNOWN;
-  EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN) << "50 of 101";
+  why.priorities.holders[2].normal = 50;
+  EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN) << "both for 50 of 101";
+  why.priorities.holders[2].culprit = thread(0);
+  EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN) << "a thread of the program";
 }
 
 TEST_F(FactsOfAdvice, ThreadsWithoutANameAreNoProgram) {
@@ -126,110 +127,57 @@ TEST_F(FactsOfAdvice, ThreadsWithoutANameAreNoProgram) {
   EXPECT_EQ(facts().behind_other, 50u);
 }
 
-TEST_F(FactsOfAdvice, AnUntracedThreadHasItsClassOnItsHost) {
+TEST_F(FactsOfAdvice, AnUntracedThreadHasTheNameOfItsHost) {
+  catalog.hosts.resize(2);
   catalog.hosts[0].peers = {{.tid = 99, .pid = 99, .name = "hog"}};
+  catalog.hosts[1].peers = {{.tid = 99, .pid = 99, .name = "other"}};
   why.held = {{1, WaitKind::wakeup, Culprit(Kind::untraced, 99), 50}};
-  why.peer_classes[uint64_t(1) << 32 | 99] = FTRACE_CLASS_REAL_TIME;
+  why.priorities.holders = {{Culprit(Kind::untraced, 99), 1, 0, 50}};
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN);
-  why.peer_classes[99] = FTRACE_CLASS_REAL_TIME;
+  why.priorities.holders[0].host = 0;
   EXPECT_EQ(facts().other_class, FTRACE_CLASS_REAL_TIME);
 }
 
-TEST_F(FactsOfAdvice, PrioritiesSayWhetherAWaitWasForALowerOne) {
-  why.classes[1] = FTRACE_CLASS_REAL_TIME;
-  why.nice = {5, 0, 0, 0};
-  why.waits = {{0, WaitKind::wakeup, thread(2), 7},    {0, WaitKind::throttling, Culprit(), 1},
-               {1, WaitKind::wakeup, thread(2), 10},   {1, WaitKind::preemption, thread(2), 20},
-               {1, WaitKind::spin, thread(2), 300},    {1, WaitKind::preemption, thread(0), 400},
-               {1, WaitKind::throttling, Culprit(), 2}};
+TEST_F(FactsOfAdvice, NiceValuesAreSummedUpAndTheLongestWaitIsNamed) {
+  why.priorities.behind_lower = 30;
+  why.priorities.preempted_lower = 20;
+  why.priorities.throttled_real_time = 2;
   AdviceFacts of = facts();
   EXPECT_EQ(of.behind_lower, 30u);
-  EXPECT_EQ(of.preempted_lower, 20u) << "it had not slept";
+  EXPECT_EQ(of.preempted_lower, 20u);
   EXPECT_EQ(of.throttled_real_time, 2u);
-  EXPECT_EQ(of.as_nice, 7u);
-  EXPECT_EQ(of.nice, 5);
-  why.classes[1] = FTRACE_CLASS_NORMAL;
-  why.nice[1] = 1;
+  EXPECT_EQ(of.as_nice, 0u);
+  EXPECT_EQ(of.nice, 0);
+  why.priorities.as_nice[19] = 7;
+  EXPECT_EQ(facts().nice, 19);
+  why.priorities.as_nice[1] = 7;
+  EXPECT_EQ(facts().nice, 1) << "the lower value of two";
+  why.priorities.as_nice[5] = 8;
   of = facts();
-  EXPECT_EQ(of.behind_lower, 0u);
-  EXPECT_EQ(of.as_nice, 37u);
-  EXPECT_EQ(of.nice, 1) << "it waited longer than that of 5";
-  why.waits[0].ns = 31;
-  EXPECT_EQ(facts().nice, 5);
-  why.classes[2] = FTRACE_CLASS_REAL_TIME;
-  EXPECT_EQ(facts().as_nice, 0u) << "nice values do not matter behind it";
+  EXPECT_EQ(of.as_nice, 22u);
+  EXPECT_EQ(of.nice, 5);
 }
 
-TEST_F(FactsOfAdvice, APreemptorRanForHalfOfThePreemptions) {
+TEST_F(FactsOfAdvice, APreemptedWakerAndItsPreemptorAreNamed) {
+  EXPECT_EQ(facts().preempted, "");
   why.preempted_wakers = {.woken = 90, .blocked = 80, .most = 0, .most_preempted = 70};
-  why.waits = {{0, WaitKind::preemption, thread(2), 10},
-               {0, WaitKind::preemption, Culprit(Kind::untraced, 9), 10},
-               {0, WaitKind::wakeup, thread(3), 100},
-               {1, WaitKind::preemption, thread(3), 100}};
   AdviceFacts of = facts();
   EXPECT_EQ(of.woken_by_threads, 90u);
   EXPECT_EQ(of.behind_preempted, 80u);
   EXPECT_EQ(of.preempted_ns, 70u);
   EXPECT_EQ(of.preempted, "thread-a (11)");
-  EXPECT_EQ(of.preempted_by, "thread-c (13)");
+  EXPECT_EQ(of.preempted_by, "");
   EXPECT_FALSE(of.inverts_priority);
-  why.waits[1].ns = 11;
-  EXPECT_EQ(facts().preempted_by, "") << "10 of 21";
-  why.preempted_wakers.most = kNone;
-  EXPECT_EQ(facts().preempted, "");
+  why.preempted_wakers.by = 2;
+  why.preempted_wakers.inverts = true;
+  of = facts();
+  EXPECT_EQ(of.preempted_by, "thread-c (13)");
+  EXPECT_TRUE(of.inverts_priority);
 }
 
-TEST_F(FactsOfAdvice, APriorityIsInvertedIfThePreemptorAndABlockedThreadHaveRealTimeOnes) {
-  why.preempted_wakers.most = 0;
-  why.waits = {{0, WaitKind::preemption, thread(2), 10}};
-  why.blocks = {{.thread = 1, .waker = thread(0), .ns = 7}};
-  why.classes[1] = FTRACE_CLASS_REAL_TIME;
-  EXPECT_FALSE(facts().inverts_priority) << "the preemptor has none";
-  why.classes[2] = FTRACE_CLASS_REAL_TIME;
-  EXPECT_TRUE(facts().inverts_priority);
-  why.blocks[0].waker = thread(3);
-  EXPECT_FALSE(facts().inverts_priority) << "it waited for another";
-  why.blocks[0].waker = thread(0);
-  why.classes[1] = FTRACE_CLASS_NORMAL;
-  EXPECT_FALSE(facts().inverts_priority) << "the blocked thread has none";
-}
-
-TEST_F(FactsOfAdvice, OfEqualProgramsAndNiceValuesTheFirstIsNamed) {
+TEST_F(FactsOfAdvice, OfEqualProgramsTheFirstIsNamed) {
   why.held = {{1, WaitKind::wakeup, thread(3), 50}, {1, WaitKind::wakeup, thread(2), 50}};
   EXPECT_EQ(facts().other, "thread-c (13)") << "by name";
-  why.waits = {{0, WaitKind::wakeup, thread(2), 7}, {1, WaitKind::wakeup, thread(2), 7}};
-  EXPECT_EQ(facts().as_nice, 0u) << "both have the usual priority";
-  EXPECT_EQ(facts().nice, 0);
-  why.nice = {5, 3, 0, 0};
-  EXPECT_EQ(facts().as_nice, 14u);
-  EXPECT_EQ(facts().nice, 3) << "the lower value";
-}
-
-TEST_F(FactsOfAdvice, HalfOfTheTimeOfANormalClassIsEnough) {
-  catalog.threads[3].name = "thread-c";
-  why.classes[3] = FTRACE_CLASS_UNKNOWN;
-  why.held = {{1, WaitKind::wakeup, thread(2), 50}, {1, WaitKind::wakeup, thread(3), 50}};
-  EXPECT_EQ(facts().other_class, FTRACE_CLASS_NORMAL);
-  why.held[1].ns++;
-  EXPECT_EQ(facts().other_class, FTRACE_CLASS_UNKNOWN);
-}
-
-TEST_F(FactsOfAdvice, ADeadlineIsARealTimePriority) {
-  why.classes[1] = FTRACE_CLASS_DEADLINE;
-  why.waits = {{1, WaitKind::throttling, Culprit(), 3},
-               {1, WaitKind::throttling, Culprit(), 2},
-               {1, WaitKind::wakeup, thread(2), 10}};
-  EXPECT_EQ(facts().throttled_real_time, 5u);
-  EXPECT_EQ(facts().behind_lower, 10u);
-}
-
-TEST_F(FactsOfAdvice, APreemptorIsOneThreadWhateverItsNameWas) {
-  catalog.threads[2].earlier_names = {{.until = 100, .name = "sh"}};
-  why.preempted_wakers.most = 0;
-  why.waits = {{0, WaitKind::preemption, thread(2).named_at(catalog, 0, 99), 6},
-               {0, WaitKind::preemption, thread(2), 5},
-               {0, WaitKind::preemption, Culprit(Kind::idle), 10}};
-  EXPECT_EQ(facts().preempted_by, "thread-c (13)");
 }
 
 TEST_F(FactsOfAdvice, WaitingForAPeriodIsNoMoreThanAllWaiting) {

@@ -26,8 +26,6 @@ protected:
     thread.name = name;
     why.threads.push_back(time);
     why.shown.push_back(1);
-    why.classes.emplace_back();
-    why.nice.push_back(0);
     return uint32_t(catalog.threads.size() - 1);
   }
   /// Adds a thread that only holds CPUs and wakes others.

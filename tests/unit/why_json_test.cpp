@@ -36,8 +36,6 @@ protected:
     catalog.threads[1].name = "job";
     catalog.threads[1].host = 1;
     why.shown = {1, 1};
-    why.classes.resize(2);
-    why.nice.resize(2);
     why.threads.resize(2);
     why.range = {3000, 9003000};
   }
@@ -263,8 +261,6 @@ TEST_F(WhyJson, GroupsHaveTheirWaitsBehindOthers) {
                  {.waiting = 1000},
                  {},
                  {}};
-  why.classes.resize(5);
-  why.nice.resize(5);
   const auto behind = [&](Culprit holder, uint64_t ns, WaitKind kind = WaitKind::wakeup) {
     why.waits.push_back({.thread = 1, .kind = kind, .holder = holder, .ns = ns});
   };

@@ -34,8 +34,6 @@ protected:
       catalog.threads[t].name = t ? "worker" : "app";
     }
     why.shown = {1, 1};
-    why.classes.resize(2);
-    why.nice.resize(2);
     why.range = {1000, 1000 + 200 * kMs};
     why.recorded = 200 * kMs;
     why.threads.resize(2);

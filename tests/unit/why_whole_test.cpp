@@ -35,8 +35,6 @@ protected:
     }
     stacks.emplace(catalog, sink);
     why.shown = {1, 1};
-    why.classes.resize(2);
-    why.nice.resize(2);
     why.range = {3000, 9003000};
     why.recorded = 9000000;
     why.covered = 8000001;
