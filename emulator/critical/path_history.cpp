@@ -89,8 +89,7 @@ void HistoryRecorder::on_slice(const Slice &slice) {
                           .call = slice.call,
                           .state = slice.state,
                           .reason = slice.reason,
-                          .context = slice.context,
-                          .sleeps = is_sleep(call_name(catalog_, slice.thread, slice.call))};
+                          .context = slice.context};
   if (const auto moved = moved_.find(slice.thread); moved != moved_.end()) {
     record.cpu = moved->second.cpu;
     record.on_cpu_since = moved->second.time;
@@ -104,6 +103,7 @@ void HistoryRecorder::on_slice(const Slice &slice) {
     record.woken = true;
     record.waker = wakeup_.named();
     record.context = wakeup_.waker_context();
+    record.timer = ends_sleep(call_name(catalog_, slice.thread, slice.call), record.context);
     record.device = wakeup_device_;
     record.interrupt = record.context == FTRACE_WAKER_TASK ? kNoInterrupt : wakeup_interrupt_;
     record.worker = record.context == FTRACE_WAKER_TASK && is_blocked(slice.state) &&

@@ -32,7 +32,7 @@ struct HistoryRecord {
   uint16_t call = 0, interrupt = kNoInterrupt;
   ThreadState state = {};
   uint8_t reason = 0, context = 0; ///< as in Slice; context: of the wakeup
-  bool sleeps = false;             ///< blocked in a call that only waits for a time
+  bool timer = false;              ///< a timer ended a blocked slice, if no interrupt is known
   /// A wakeup ended it: a block, or the time before a new thread's first wakeup.
   bool woken = false;
   bool worker = false; ///< a kernel worker made that wakeup

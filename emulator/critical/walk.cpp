@@ -14,8 +14,8 @@ namespace {
 constexpr uint64_t kShownSlices = 1 << 16; ///< after so many, progress is shown
 
 /// Returns what an interrupt stands for.
-Cause cause_of(uint16_t interrupt, bool sleeps) {
-  if (interrupt == kNoInterrupt && sleeps)
+Cause cause_of(uint16_t interrupt, bool timer) {
+  if (interrupt == kNoInterrupt && timer)
     return Cause::timer;
   switch (source_of(interrupt)) {
   case InterruptSource::timer:
@@ -43,7 +43,7 @@ Cause cause_of(const HistoryRecord &block) {
   case FTRACE_WAKER_SOFTIRQ:
   case FTRACE_WAKER_HARDIRQ:
   case FTRACE_WAKER_NMI:
-    return cause_of(block.interrupt, block.sleeps);
+    return cause_of(block.interrupt, block.timer);
   default:
     return Cause::blocked;
   }
@@ -188,7 +188,7 @@ void Walk::step_worker(const HistoryRecord &block) {
   }
   put(queuer.thread == block.thread ? floor : queued, ended);
   if (now_ > floor && queuer.tid == 0)
-    put(floor, {.cause = cause_of(kNoInterrupt, block.sleeps), .call = block.call});
+    put(floor, {.cause = Cause::interrupt, .call = block.call});
   else if (now_ > floor)
     put(floor, {.cause = Cause::outside, .call = block.call, .peer = queuer});
 }

@@ -97,8 +97,9 @@ std::string_view source_phrase(InterruptSource source) {
   return kSources[size_t(source)].phrase;
 }
 
-bool is_sleep(std::string_view call) {
-  return call.starts_with("nanosleep") || call.starts_with("clock_nanosleep");
+bool ends_sleep(std::string_view call, uint32_t context) {
+  return context == FTRACE_WAKER_HARDIRQ &&
+         (call.starts_with("nanosleep") || call.starts_with("clock_nanosleep"));
 }
 
 } // namespace ovnitrace

@@ -57,8 +57,10 @@ std::string_view source_name(InterruptSource source);
 /// Returns the source for use in a sentence: "a timer", "the network".
 std::string_view source_phrase(InterruptSource source);
 
-/// Returns whether a system call of this name (call_name()) waits for a time: if an interrupt woke
-/// a thread in it, that was a timer.
-bool is_sleep(std::string_view call);
+/// Returns whether an interrupt that is not known was the timer of the system call, of this name
+/// (call_name()), in which it woke a thread. The kernel lets the timers of calls that wait for a
+/// time expire in hard interrupts. A signal can also end these calls; most signals come from
+/// threads and soft interrupts. `context`: of the wakeup.
+bool ends_sleep(std::string_view call, uint32_t context);
 
 } // namespace ovnitrace

@@ -81,7 +81,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     return;
   case FTrace_EVT_task_activate:
     now_.wakes_up = event.thread;
-    now_.waker = waker_of(event);
+    now_.woken = {.waker = waker_of(event), .block = {}, .context = event.waker_context()};
     if (event.held_back()) {
       now_.leaves = event.thread;
       now_.reason = event.held_back();
@@ -163,7 +163,7 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
     unknown_[thread] = now_.hides;
   const bool wakes_up = is_blocked(change.from) && change.to == ThreadState::Cooling;
   if (change.to == ThreadState::Warming || is_blocked(change.to) || wakes_up)
-    woken_[thread] = {.waker = thread == now_.wakes_up ? now_.waker : Culprit(), .block = {}};
+    woken_[thread] = thread == now_.wakes_up ? now_.woken : Woken();
   if (change.to == ThreadState::Warming || wakes_up)
     locks_.wake(thread, woken_[thread].waker);
 }
@@ -314,7 +314,7 @@ void Explainer::note_block(const Slice &slice) {
     woken.waker =
         Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
-           is_sleep(call_name(catalog_, slice.thread, slice.call)))
+           ends_sleep(call_name(catalog_, slice.thread, slice.call), woken.context))
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
   if (woken.block.reason == FTRACE_OFFCPU_DISK && is_of_program(woken.waker))
     woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread, and for no disk
@@ -322,7 +322,7 @@ void Explainer::note_block(const Slice &slice) {
 
 /// Adds a block. To be called after note_block().
 void Explainer::end_block(const Slice &slice) {
-  const auto &[waker, block, stack] = woken_[slice.thread];
+  const auto &[waker, block, stack, context] = woken_[slice.thread];
   BlockSum &sum =
       blocks_.of({.thread = slice.thread, .block = block, .stack = stack, .waker = waker});
   sum.ns += slice.length();

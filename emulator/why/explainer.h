@@ -65,6 +65,7 @@ private:
     Culprit waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
+    uint32_t context = FTRACE_WAKER_UNKNOWN; ///< of the wakeup
   };
   /// What the current event says.
   struct Now {
@@ -72,7 +73,7 @@ private:
     uint8_t reason = kNotKnown;           ///< why
     Culprit next = {};                    ///< who gets it
     uint32_t wakes_up = kNone;            ///< the thread that is woken
-    Culprit waker = {};                   ///< by whom
+    Woken woken = {};                     ///< by whom
     UnknownWhy hides = UnknownWhy::other; ///< why a thread becomes Unknown
   };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What keeps threads from CPUs: affinities, the quota of a cgroup, the hypervisor.
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/preempt_rt.h"
 #include "tests/e2e/support/quota.h"
 #include "tests/e2e/support/trace.h"
 
@@ -27,12 +28,6 @@ std::vector<std::string> affinities(const std::vector<DumpEvent> &events, uint32
     if (event.event == "EXT_affinity" && event.tid == tid && event.detail("word").empty())
       masks.push_back(event.detail("cpus"));
   return masks;
-}
-
-bool is_realtime() {
-  utsname system = {};
-  uname(&system);
-  return strstr(system.version, "PREEMPT_RT") != nullptr;
 }
 
 /// Whether the kernel is of this version or newer.
@@ -92,7 +87,7 @@ TEST_F(CpuLimits, AThreadWithoutQuotaIsThrottledAndNotPreempted) {
     GTEST_SKIP() << "no cgroup with a quota can be made here";
   record({installed("spin"), "150", quota.path() + "/cgroup.procs"});
   const auto description = nlohmann::json::parse(read_text(trace() + "/trace.json"));
-  EXPECT_FALSE(is_realtime() && description.value("sees_refills", false));
+  EXPECT_FALSE(has_preempt_rt() && description.value("sees_refills", false));
   uint64_t throttled = 0;
   for (const DumpEvent &event : dump(trace()))
     if (event.comm == "spin" && event.detail("reason") == "throttled") {

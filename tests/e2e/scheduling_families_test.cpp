@@ -2,6 +2,7 @@
 // Priorities, mutexes, timers and servers in real captures, compared with what the programs know.
 #include "tests/e2e/support/bpf_programs.h"
 #include "tests/e2e/support/e2e.h"
+#include "tests/e2e/support/preempt_rt.h"
 #include "tests/e2e/support/prv.h"
 #include "tests/e2e/support/trace.h"
 
@@ -66,12 +67,6 @@ std::vector<std::string> priorities_set(const Events &events, uint32_t tid) {
 
 using Texts = std::vector<std::string>;
 
-bool kernel_locks_lend_priorities() {
-  utsname system = {};
-  uname(&system);
-  return strstr(system.version, "PREEMPT_RT") != nullptr;
-}
-
 /// docs/capture.md: "before Linux 6.7 also one for another thread".
 bool sees_changes_of_others() {
   utsname system = {};
@@ -111,7 +106,7 @@ TEST_F(SchedulingFamilies, EachPriorityChangeIsLoggedOnceForItsThread) {
   } else { // when it is woken for the last time
     EXPECT_EQ(priorities_set(events, other), (Texts{"nice 9 batch"}));
   }
-  EXPECT_TRUE(only(events, {"inheritance"}).empty() || kernel_locks_lend_priorities());
+  EXPECT_TRUE(only(events, {"inheritance"}).empty() || has_preempt_rt());
 }
 
 // A thread is dispatched with the priority that was reported last.

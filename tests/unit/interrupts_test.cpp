@@ -121,11 +121,14 @@ TEST(InterruptSources, HaveAPhrase) {
   EXPECT_EQ(source_phrase(InterruptSource::other), "an interrupt");
 }
 
-TEST(InterruptSources, TwoCallsOnlyWaitForATime) {
-  EXPECT_TRUE(is_sleep("nanosleep"));
-  EXPECT_TRUE(is_sleep("clock_nanosleep"));
-  EXPECT_FALSE(is_sleep("read"));
-  EXPECT_FALSE(is_sleep(""));
+TEST(InterruptSources, TwoCallsWaitForATimeThatAHardInterruptEnds) {
+  EXPECT_TRUE(ends_sleep("nanosleep", FTRACE_WAKER_HARDIRQ));
+  EXPECT_TRUE(ends_sleep("clock_nanosleep", FTRACE_WAKER_HARDIRQ));
+  EXPECT_FALSE(ends_sleep("read", FTRACE_WAKER_HARDIRQ));
+  EXPECT_FALSE(ends_sleep("", FTRACE_WAKER_HARDIRQ));
+  for (const uint32_t context :
+       {FTRACE_WAKER_TASK, FTRACE_WAKER_SOFTIRQ, FTRACE_WAKER_NMI, FTRACE_WAKER_UNKNOWN})
+    EXPECT_FALSE(ends_sleep("nanosleep", context)) << context;
 }
 
 /// 11 is blocked from 200 to 300 in each case.

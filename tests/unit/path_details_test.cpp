@@ -69,6 +69,13 @@ TEST_F(PathDetails, ABlockThatAThreadEndsHasItsCall) {
   EXPECT_EQ(blocks(), (Texts{"outside: thread 99, futex", "blocked in poll, poll"}));
 }
 
+TEST_F(PathDetails, ASleepIsEndedByATimerIfAHardInterruptMadeTheWakeup) {
+  block(kNanosleep).activate(1, 99, FTRACE_WAKER_HARDIRQ).dispatch(1);
+  block(kNanosleep).activate(1, 99, FTRACE_WAKER_SOFTIRQ).dispatch(1); // as a signal does
+  block(kPoll).activate(1, 99, FTRACE_WAKER_HARDIRQ).dispatch(1);
+  EXPECT_EQ(blocks(), (Texts{"timer, nanosleep", "interrupt, nanosleep", "interrupt, poll"}));
+}
+
 TEST_F(PathDetails, ABlockThatAKernelWorkerEndsHasItsCallUntilTheItemIsQueued) {
   const auto work = [&](uint32_t call, uint32_t queuer) {
     auto &cpu = block(call).record(FTrace_EXT_work, 1, queuer);
@@ -78,7 +85,7 @@ TEST_F(PathDetails, ABlockThatAKernelWorkerEndsHasItsCallUntilTheItemIsQueued) {
   work(kFutex, 0);
   work(kRead, 44);
   block(kPoll).activate(1, 33).dispatch(1);
-  EXPECT_EQ(blocks(), (Texts{"timer, nanosleep", "kernel worker kworker/0:1 (33), ",
+  EXPECT_EQ(blocks(), (Texts{"interrupt, nanosleep", "kernel worker kworker/0:1 (33), ",
                              "interrupt, futex", "kernel worker kworker/0:1 (33), ",
                              "outside: thread 44, read", "kernel worker kworker/0:1 (33), ",
                              "kworker/0:1 (33), queued by unknown, poll"}));

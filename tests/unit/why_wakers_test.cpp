@@ -33,6 +33,7 @@ TEST_F(WhyWakers, AnInterruptIsNamedAfterItsCause) {
     cpu.epilogue(2, 11).dispatch(1);
   };
   wake_in(kNanosleep, FTRACE_WAKER_HARDIRQ, 0);
+  wake_in(kNanosleep, FTRACE_WAKER_SOFTIRQ, 0); // as a signal does
   wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, 0);
   wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, FTRACE_INTERRUPT_VECTOR | 0xec);
   wake_in(kEpollWait, FTRACE_WAKER_HARDIRQ, 17);
@@ -48,6 +49,7 @@ TEST_F(WhyWakers, AnInterruptIsNamedAfterItsCause) {
         block["waker_tid"].dump();
   EXPECT_EQ(wakers, (std::map<std::string, std::string>{
                         {"nanosleep timer", "null"},
+                        {"nanosleep interrupt", "null"},
                         {"epoll_wait interrupt", "null"},
                         {"epoll_wait timer", "null"},
                         {"epoll_wait I/O", "null"},
