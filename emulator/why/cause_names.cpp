@@ -33,7 +33,9 @@ std::string block_name(const std::string &machine, Block block) {
   case FTRACE_OFFCPU_DISK:
     if (waits_for_threads(call))
       return name;
-    return call.empty() ? "disk" : name + " (disk)";
+    if (call.empty())
+      return block.disk ? "disk" : "uninterruptible sleep";
+    return name + (block.disk ? " (disk)" : " (uninterruptible)");
   case FTRACE_OFFCPU_STOPPED:
     return "stopped by a signal";
   case FTRACE_OFFCPU_TRACED:

@@ -45,6 +45,13 @@ public:
                : Culprit(Kind::device, major << kMinorBits | minor);
   }
 
+  /// Returns the thread as an event names it. Neither a tid nor a thread is known of the others.
+  constexpr Peer peer() const {
+    return kind() == Kind::thread     ? Peer{.thread = number()}
+           : kind() == Kind::untraced ? Peer{.tid = number()}
+                                      : Peer{};
+  }
+
   constexpr Kind kind() const { return Kind(code_ >> kBits); }
   constexpr uint32_t number() const { return code_ & ((1u << kBits) - 1); }
   /// Returns a key of the culprit under its name.

@@ -3,6 +3,7 @@
 
 #include "emulator/format/found_state.h"
 #include "emulator/input/call_name.h"
+#include "emulator/input/thread_group.h"
 #include "emulator/slices/slicer.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/wait_kind.h"
@@ -292,16 +293,6 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   open.clear();
 }
 
-/// Returns whether a waker is a thread of a program. A kernel thread (a child of kthreadd, thread
-/// 2) may wake a thread because a disk was read.
-bool Explainer::is_of_program(Culprit waker) const {
-  constexpr uint32_t kKthreadd = 2;
-  if (waker.kind() != Culprit::Kind::thread)
-    return false;
-  const ThreadInfo &thread = catalog_.threads[waker.number()];
-  return thread.parent != 0 && thread.parent != kKthreadd && thread.tid != kKthreadd;
-}
-
 /// Notes how a block ended. Blocks before the range too, because the wait that follows can reach
 /// into it.
 void Explainer::note_block(const Slice &slice) {
@@ -316,8 +307,12 @@ void Explainer::note_block(const Slice &slice) {
   else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
            ends_sleep(call_name(catalog_, slice.thread, slice.call), woken.context))
     woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
-  if (woken.block.reason == FTRACE_OFFCPU_DISK && is_of_program(woken.waker))
-    woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread, and for no disk
+  if (woken.block.reason != FTRACE_OFFCPU_DISK)
+    return;
+  woken.block.disk = woken.waker.kind() == Culprit::Kind::device;
+  const uint32_t host = catalog_.threads[slice.thread].host;
+  if (is_of_program(catalog_, woken.waker.peer(), host, slice.end))
+    woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread
 }
 
 /// Adds a block. To be called after note_block().

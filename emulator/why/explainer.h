@@ -79,7 +79,6 @@ private:
 
   Culprit waker_of(const Event &event) const;
   WaitKind kind_of(uint32_t thread, ThreadState state, uint8_t reason) const;
-  bool is_of_program(Culprit waker) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) override;

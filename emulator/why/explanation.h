@@ -35,6 +35,7 @@ struct Block {
   uint16_t call = FTRACE_CALL_UNKNOWN; ///< enum ftrace_call
   uint8_t reason = kNotKnown;          ///< enum ftrace_offcpu_reason
   bool page_fault = false;             ///< the stack shows one; the call is none
+  bool disk = false;                   ///< a block device ended it
   auto operator<=>(const Block &) const = default;
 };
 
@@ -46,7 +47,9 @@ struct BlockSum {
   uint64_t ns = 0, count = 0;
 
   std::array<uint64_t, 4> key() const {
-    return {thread, uint32_t(block.page_fault) << 24 | uint32_t(block.call) << 8 | block.reason,
+    return {thread,
+            uint32_t(block.disk) << 25 | uint32_t(block.page_fault) << 24 |
+                uint32_t(block.call) << 8 | block.reason,
             stack, waker.code()};
   }
 };

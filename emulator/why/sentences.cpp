@@ -238,7 +238,9 @@ private:
       break;
     }
     if (block.call == FTRACE_CALL_UNKNOWN)
-      return block.reason == FTRACE_OFFCPU_DISK ? "on the disk" : "in calls that are not known";
+      return block.reason != FTRACE_OFFCPU_DISK ? "in calls that are not known"
+             : block.disk                       ? "on the disk"
+                                                : "in " + name;
     if (block.page_fault)
       return "in page faults" + name.substr(kPageFault.size());
     return name.starts_with("no system call") ? "outside system calls" + name.substr(14)

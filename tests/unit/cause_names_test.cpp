@@ -12,16 +12,19 @@
 namespace ovnitrace {
 namespace {
 
-std::string block(uint8_t reason, uint32_t number, bool page_fault = false) {
-  return block_name(
-      "x86_64",
-      {.call = uint16_t(FTRACE_CALL_NATIVE + number), .reason = reason, .page_fault = page_fault});
+std::string block(uint8_t reason, uint32_t number, bool page_fault = false, bool disk = false) {
+  return block_name("x86_64", {.call = uint16_t(FTRACE_CALL_NATIVE + number),
+                               .reason = reason,
+                               .page_fault = page_fault,
+                               .disk = disk});
 }
 
 TEST(CauseNames, ABlockHasItsCallAndWhyItIsNoSleep) {
   EXPECT_EQ(block(FTRACE_OFFCPU_SLEEP, 202), "futex");
-  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0), "read (disk)");
-  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0, true), "page fault (disk)");
+  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0), "read (uninterruptible)");
+  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0, false, true), "read (disk)");
+  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0, true), "page fault (uninterruptible)");
+  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 0, true, true), "page fault (disk)");
   EXPECT_EQ(block(FTRACE_OFFCPU_SLEEP, 0, true), "page fault");
   EXPECT_EQ(block(FTRACE_OFFCPU_STOPPED, 0), "stopped by a signal");
   EXPECT_EQ(block(FTRACE_OFFCPU_TRACED, 0), "stopped by a debugger");
@@ -37,12 +40,13 @@ TEST(CauseNames, CallsThatWaitForThreadsWaitForNoDisk) {
   EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 203), "sched_setaffinity");
   EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 324), "membarrier");
   EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 231), "exit_group");
-  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 57), "fork (disk)");
+  EXPECT_EQ(block(FTRACE_OFFCPU_DISK, 57), "fork (uninterruptible)");
 }
 
 TEST(CauseNames, ABlockWithoutACallSaysSoUnlessItReadADisk) {
   EXPECT_EQ(block_name("x86_64", {.reason = FTRACE_OFFCPU_SLEEP}), "call not known");
-  EXPECT_EQ(block_name("x86_64", {.reason = FTRACE_OFFCPU_DISK}), "disk");
+  EXPECT_EQ(block_name("x86_64", {.reason = FTRACE_OFFCPU_DISK}), "uninterruptible sleep");
+  EXPECT_EQ(block_name("x86_64", {.reason = FTRACE_OFFCPU_DISK, .disk = true}), "disk");
 }
 
 TEST(CauseNames, AWaitSaysWhatItFollowed) {

@@ -365,7 +365,7 @@ TEST_F(Diff, GroupsNamePageFaultsIfStacksShowThem) {
   std::set<std::string> calls;
   for (const auto &[cause, ns] : runs.a[0].life)
     calls.insert(cause.call);
-  EXPECT_TRUE(calls.contains("page fault (disk)")) << *calls.rbegin();
+  EXPECT_TRUE(calls.contains("page fault (uninterruptible)")) << *calls.rbegin();
 }
 
 TEST_F(Diff, FoldedStacksHaveTheTimesOfBoth) {

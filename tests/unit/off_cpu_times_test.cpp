@@ -113,9 +113,10 @@ TEST_F(OffCpu, WaitsAndBlocksAreSummedUpByTheirCauses) {
   slice(app, ThreadState::Warming, 400, 411, kNotKnown);
   slice(app, ThreadState::Cooling, 500, 513, FTRACE_OFFCPU_PREEMPTED);
   slice(app, ThreadState::Cooling, 600, 617, FTRACE_OFFCPU_PREEMPTED);
-  EXPECT_EQ(sums(), (Texts{"app/app after a wakeup [waiting for a CPU]: 11 1",
-                           "app/app after a preemption [waiting for a CPU]: 30 2",
-                           "app/app read [read]: 35 2", "app/app read (disk) [read]: 7 1"}));
+  EXPECT_EQ(sums(),
+            (Texts{"app/app after a wakeup [waiting for a CPU]: 11 1",
+                   "app/app after a preemption [waiting for a CPU]: 30 2",
+                   "app/app read [read]: 35 2", "app/app read (uninterruptible) [read]: 7 1"}));
   EXPECT_EQ(times().blocked(), 42u);
   EXPECT_EQ(times().waiting(), 41u);
   EXPECT_EQ(times().no_stack(), 42u);

@@ -174,13 +174,17 @@ TEST_F(SentenceWords, EachBlockHasItsWords) {
     return all.substr(0, all.size() - end.size());
   };
   EXPECT_EQ(words(in(kRead)), "It was blocked in read");
-  EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_DISK)), "It was blocked in read (disk)");
+  EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_DISK)), "It was blocked in read (uninterruptible)");
+  EXPECT_EQ(words({kRead, FTRACE_OFFCPU_DISK, false, true}), "It was blocked in read (disk)");
   EXPECT_EQ(words(in(FTRACE_CALL_NONE)), "It was blocked outside system calls");
   EXPECT_EQ(words(in(FTRACE_CALL_NONE, FTRACE_OFFCPU_DISK)),
-            "It was blocked outside system calls (disk)");
+            "It was blocked outside system calls (uninterruptible)");
   EXPECT_EQ(words(in(FTRACE_CALL_UNKNOWN)), "It was blocked in calls that are not known");
-  EXPECT_EQ(words(in(FTRACE_CALL_UNKNOWN, FTRACE_OFFCPU_DISK)), "It was blocked on the disk");
-  EXPECT_EQ(words({FTRACE_CALL_NONE, FTRACE_OFFCPU_DISK, true}),
+  EXPECT_EQ(words(in(FTRACE_CALL_UNKNOWN, FTRACE_OFFCPU_DISK)),
+            "It was blocked in uninterruptible sleep");
+  EXPECT_EQ(words({FTRACE_CALL_UNKNOWN, FTRACE_OFFCPU_DISK, false, true}),
+            "It was blocked on the disk");
+  EXPECT_EQ(words({FTRACE_CALL_NONE, FTRACE_OFFCPU_DISK, true, true}),
             "It was blocked in page faults (disk)");
   EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_STOPPED)), "It was blocked as stopped by a signal");
   EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_TRACED)), "It was blocked as stopped by a debugger");

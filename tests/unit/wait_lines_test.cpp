@@ -104,7 +104,7 @@ TEST_F(WaitLines, OnlyHoldersOfTheCpuOfTheWaitAreNamed) {
 }
 
 TEST_F(WaitLines, AWaitSaysWhatItFollowed) {
-  const Block read = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK};
+  const Block read = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK, .disk = true};
   wait.holders = {{hog, 1, 1'000'000}};
   const auto text = [&](WaitKind kind) {
     wait.kind = kind;

@@ -228,7 +228,7 @@ TEST_F(WhyJson, BlocksOfOneCallAndWakerHaveTheirStacks) {
   catalog.hosts[0].stacks = stacks(first, "pop", "main");
   catalog.hosts[1].stacks = stacks(second, "push", "start");
   const Block read = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_SLEEP},
-              disk = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK};
+              disk = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK, .disk = true};
   const Culprit app(Kind::thread, 0);
   why.blocks = {{.thread = 1, .block = read, .stack = 1, .waker = app, .ns = 500, .count = 3},
                 {.thread = 1, .block = read, .stack = 2, .waker = app, .ns = 90, .count = 20},
@@ -288,7 +288,7 @@ TEST_F(WhyJson, CausesHaveTheirPercentiles) {
   };
   fill(why.wait_lengths[size_t(WaitKind::preemption)], 0);
   why.wait_lengths[size_t(WaitKind::not_known)].add(5);
-  const Block disk = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK};
+  const Block disk = {.call = FTRACE_CALL_NATIVE, .reason = FTRACE_OFFCPU_DISK, .disk = true};
   why.block_lengths = {{disk, {}}};
   fill(why.block_lengths[0].second, 10);
   EXPECT_EQ(report()["causes"], json::parse(R"j([

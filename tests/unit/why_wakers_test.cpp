@@ -134,7 +134,8 @@ TEST_F(WhyWakers, ABlockDeviceIsTheWakerWhateverItInterrupted) {
   std::map<std::string, uint64_t> wakers;
   const json all = thread(report(), 11);
   for (const json &block : all["blocked"]) {
-    EXPECT_EQ(block["cause"], "read (disk)");
+    const bool by_device = block["waker"] != "I/O" && block["waker"] != "interrupt";
+    EXPECT_EQ(block["cause"], by_device ? "read (disk)" : "read (uninterruptible)");
     EXPECT_TRUE(block["waker_tid"].is_null());
     wakers[block["waker"]] = block["count"];
   }
@@ -144,8 +145,12 @@ TEST_F(WhyWakers, ABlockDeviceIsTheWakerWhateverItInterrupted) {
 }
 
 /// A child of kthreadd (2), and kthreadd, may end a block because a disk was read.
-TEST_F(WhyWakers, ABlockThatAThreadOfAProgramEndsIsNotOnTheDisk) {
-  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true})");
+TEST_F(WhyWakers, ABlockThatAThreadOfAProgramEndsIsNotMarked) {
+  trace.json(R"({"version": 1, "machine": "x86_64", "all_threads": true,
+                 "cgroups": ["kernel", "/a"],
+                 "peers": [{"tid": 66, "pid": 66, "name": "peer", "cgroup": 2},
+                           {"tid": 77, "pid": 77, "name": "rcu", "cgroup": 1},
+                           {"tid": 88, "pid": 88, "name": "unknown cgroup"}]})");
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "b").parent(2, 1);
   cpu.id(3, 33, 33, "kworker").parent(3, 2).id(4, 2, 2, "kthreadd").parent(4, 7);
   cpu.id(5, 55, 55, "unknown parent").dispatch(1);
@@ -156,16 +161,25 @@ TEST_F(WhyWakers, ABlockThatAThreadOfAProgramEndsIsNotOnTheDisk) {
     cpu.epilogue(waker, 11).dispatch(1);
     time += 1000;
   }
+  for (const uint32_t peer : {66, 77, 88}) {
+    block(cpu.at(time), 1, kRead, peer, FTRACE_OFFCPU_DISK).at(time + 100).activate(1, peer);
+    cpu.dispatch(1);
+    time += 1000;
+  }
   cpu.at(time).stop();
   explain_all();
   std::map<std::string, std::string> causes;
   const json all = thread(report(), 11);
   for (const json &block : all["blocked"])
     causes[block["waker"]] = block["cause"];
-  EXPECT_EQ(causes, (std::map<std::string, std::string>{{"b", "read"},
-                                                        {"kworker", "read (disk)"},
-                                                        {"kthreadd", "read (disk)"},
-                                                        {"unknown parent", "read (disk)"}}));
+  EXPECT_EQ(causes,
+            (std::map<std::string, std::string>{{"b", "read"},
+                                                {"kworker", "read (uninterruptible)"},
+                                                {"kthreadd", "read (uninterruptible)"},
+                                                {"unknown parent", "read (uninterruptible)"},
+                                                {"peer", "read"},
+                                                {"rcu", "read (uninterruptible)"},
+                                                {"unknown cgroup", "read (uninterruptible)"}}));
 }
 
 TEST_F(WhyWakers, FutexWaitsAreDividedByWaker) {
@@ -273,10 +287,11 @@ TEST_F(WhyWakers, ABlockInAPageFaultIsNamedIfItsStackShowsIt) {
   for (const json &block : all["blocked"])
     causes.insert(block["cause"]);
   EXPECT_EQ(causes,
-            (std::set<std::string>{"page fault (disk)", "no system call (disk)", "read (disk)"}));
-  EXPECT_EQ(
-      block_line(input(), why.longest_blocks[0]),
-      "app (11) was blocked 50 ns from 0.000000 s (page fault (disk)): woken by an interrupt");
+            (std::set<std::string>{"page fault (uninterruptible)",
+                                   "no system call (uninterruptible)", "read (uninterruptible)"}));
+  EXPECT_EQ(block_line(input(), why.longest_blocks[0]),
+            "app (11) was blocked 50 ns from 0.000000 s (page fault (uninterruptible)): woken by "
+            "an interrupt");
 }
 
 TEST_F(WhyWakers, OptionsThatWouldSayMoreAreNamed) {
@@ -364,7 +379,7 @@ TEST_F(WhyWakers, WakeupLatencyIsSummedAndItsLongestIsKept) {
       << why_text(input(), {});
 }
 
-TEST_F(WhyWakers, ACallThatWaitsForAThreadIsNoDisk) {
+TEST_F(WhyWakers, ACallThatWaitsForAThreadIsNotMarked) {
   constexpr uint32_t kVfork = FTRACE_CALL_NATIVE + 58, kRead = FTRACE_CALL_NATIVE + 0;
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").dispatch(1);
   block(cpu.at(10), 1, kVfork, 0, FTRACE_OFFCPU_DISK).at(20).activate(1, 0).dispatch(1);
@@ -372,9 +387,9 @@ TEST_F(WhyWakers, ACallThatWaitsForAThreadIsNoDisk) {
   cpu.at(100).stop();
   explain_all();
   const std::string text = why_text(input());
-  EXPECT_NE(text.find("read (disk)"), std::string::npos) << text;
+  EXPECT_NE(text.find("read (uninterruptible)"), std::string::npos) << text;
   EXPECT_NE(text.find("vfork"), std::string::npos) << text;
-  EXPECT_EQ(text.find("vfork (disk)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("vfork ("), std::string::npos) << text;
 }
 
 } // namespace
