@@ -32,10 +32,10 @@ struct PriorityWaits {
   };
   std::vector<Holder> holders = {}; ///< by number; some are empty
   // Behind threads of other programs:
-  uint64_t behind_lower = 0;                ///< real-time threads behind normal ones
-  uint64_t preempted_lower = 0;             ///< of that: they had not slept before
-  std::array<uint64_t, 20> as_nice = {};    ///< by nice value above 0, behind no real-time thread
-  uint64_t throttled_real_time = 0;         ///< real-time threads that were throttled
+  uint64_t behind_lower = 0;             ///< real-time threads behind normal ones
+  uint64_t preempted_lower = 0;          ///< of that: they had not slept before
+  std::array<uint64_t, 20> as_nice = {}; ///< by nice value above 0, behind no real-time thread
+  uint64_t throttled_real_time = 0;      ///< real-time threads that were throttled
 };
 
 /// Follows with which priority each thread last got a CPU. Memory grows with threads and holders.
@@ -57,9 +57,9 @@ private:
   ftrace_class class_of(Culprit holder, uint32_t host) const;
 
   const std::vector<uint8_t> &shown_;
-  std::vector<ftrace_class> classes_;                 ///< by thread
-  std::vector<int8_t> nice_;                          ///< by thread; 0 in other classes
-  std::unordered_map<uint64_t, ftrace_class> peers_;  ///< not traced: by host and tid
+  std::vector<ftrace_class> classes_;                ///< by thread
+  std::vector<int8_t> nice_;                         ///< by thread; 0 in other classes
+  std::unordered_map<uint64_t, ftrace_class> peers_; ///< not traced: by host and tid
   PriorityWaits sums_;
 };
 

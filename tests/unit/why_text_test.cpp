@@ -117,7 +117,7 @@ TEST_F(WhyText, TenOfTheWakersAreListed) {
 
 TEST_F(WhyText, AFutexNamesWhoEndedMostOfItsWaits) {
   catalog.threads[1].earlier_names = {{.until = 5000, .name = "sh"}};
-  const Culprit former = worker.named_at(catalog, 4999);
+  const Culprit former = worker.named_at(catalog, 0, 4999);
   why.locks = {{.thread = 0, .futex = 16, .waker = hog, .count = 1, .ns = 40, .max = 40},
                {.thread = 0, .futex = 16, .waker = former, .count = 1, .ns = 30, .max = 30},
                {.thread = 1, .futex = 16, .waker = worker, .count = 1, .ns = 20, .max = 20}};
