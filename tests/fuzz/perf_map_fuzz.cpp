@@ -37,7 +37,7 @@ AddressNames names_of(std::string_view bytes) {
   } map;
   fill(map.fd.get(), bytes);
   uint64_t most = UINT64_MAX;
-  return AddressNames::of_process(uint32_t(getpid()), most);
+  return AddressNames::of_process(uint32_t(getpid()), 0, most);
 }
 
 } // namespace

@@ -90,6 +90,21 @@ TEST_F(SlicePackerTest, AThrottledThreadIsNoLoad) {
   EXPECT_EQ(trace.load.size(), 2u);
 }
 
+TEST_F(SlicePackerTest, AThrottledSliceStartsWithItsWakeupOrWithItsDeparture) {
+  SlicePacker packer(catalog, {}, {});
+  packer.on_slice(slice(ThreadState::Paused, 1000, 1100));
+  Slice throttled = slice(ThreadState::Cooling, 1100, 1200);
+  throttled.reason = FTRACE_OFFCPU_THROTTLED;
+  throttled.context = FTRACE_WAKER_SOFTIRQ;
+  packer.on_slice(throttled);
+  packer.on_slice(slice(ThreadState::Running, 1200, 1300));
+  throttled = slice(ThreadState::Cooling, 1300, 1400);
+  throttled.reason = FTRACE_OFFCPU_THROTTLED;
+  packer.on_slice(throttled);
+  EXPECT_EQ(numbers(packer.finish().threads[0].why),
+            (Numbers{0, 2 + 2 * FTRACE_WAKER_SOFTIRQ, 0, 1 + 2 * FTRACE_OFFCPU_THROTTLED}));
+}
+
 TEST_F(SlicePackerTest, EventsBeforeTheRangeAreLeftOut) {
   Cut cut;
   cut.from = 500;
