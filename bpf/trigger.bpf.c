@@ -186,8 +186,9 @@ static __always_inline int woken(struct task_struct *p, bool is_new)
 
 	if (!is_traced(p->pid) || !(word = since_of(p)))
 		return 0;
-	if (rule.kind == TRIGGER_IDLE && is_throttled(p))
-		*word = 0;
+	if ((rule.kind == TRIGGER_IDLE && is_throttled(p)) ||
+	    (rule.kind != TRIGGER_BLOCKED && awaits_period(p)))
+		*word = 0; /* it does not wait for a CPU */
 	else if (rule.kind != TRIGGER_BLOCKED && (is_new || !*word))
 		*word = bpf_ktime_get_ns();
 	else if (rule.kind == TRIGGER_BLOCKED && is_new)

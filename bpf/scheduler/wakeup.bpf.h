@@ -179,7 +179,7 @@ int BPF_PROG(on_wakeup_new, struct task_struct *p)
 	stage(p, stack,
 	      SCHED_WORD(SCHED_KIND_WAKEUP_NEW, FTRACE_WAKER_TASK, 0, tid,
 			 bpf_get_current_task_btf()->pid) |
-		      SCHED_A_TRACED,
+		      held_back(p) | SCHED_A_TRACED,
 	      task_cpu(p) + 1, true);
 	return 0;
 }

@@ -75,7 +75,8 @@ void threads(const System &system, const ChannelDef &, Labels &labels) {
     names.add(catalog.threads[t].tid, thread_name(catalog, t));
   for (const HostInfo &host : catalog.hosts)
     for (const PeerName &peer : host.peers)
-      names.add(peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
+      if (!peer.name.empty())
+        names.add(peer.tid, fmt::format("{} ({})", peer.name, peer.tid));
   names.put(labels);
 }
 

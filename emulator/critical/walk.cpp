@@ -228,8 +228,7 @@ void Walk::step_blocked(const HistoryRecord &block) {
 /// Goes on with the creator of the thread, which is responsible for the time before the thread
 /// existed.
 void Walk::step_unborn(const HistoryRecord &first) {
-  if (first.thread != kNone && first.state == ThreadState::Warming && first.start == now_ &&
-      follow(first, 0))
+  if (first.thread != kNone && is_waiting(first.state) && first.start == now_ && follow(first, 0))
     return;
   put(0, {.cause = Cause::unknown});
 }

@@ -95,7 +95,7 @@ inline constexpr Field kActivate[] = {
     {.name = "new", .unit = Unit::flag, .mask = FTRACE_WAKEUP_NEW, .show = if_set},
     {.name = "held_back",
      .mask = 0xfu << FTRACE_WAKEUP_HELD_SHIFT,
-     .names = kReasonNames,
+     .names = kHeldBackNames,
      .show = if_set}};
 inline constexpr Field kMark[] = {{.name = "mark", .unit = Unit::mark}};
 inline constexpr Field kCpu[] = {{.name = "cpu", .unit = Unit::cpu}};

@@ -49,6 +49,11 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_WAITED, "waited", "Waited for a CPU before the trace; why is not known"},
 };
 
+/// The reasons why a woken thread may not run yet.
+inline constexpr ValueName kHeldBackNames[] = {kReasonNames[FTRACE_OFFCPU_THROTTLED],
+                                               kReasonNames[FTRACE_OFFCPU_EXHAUSTED],
+                                               kReasonNames[FTRACE_OFFCPU_NEXT_PERIOD]};
+
 inline constexpr ValueName kClassNames[] = {
     {FTRACE_CLASS_NORMAL, "normal", "Normal"},
     {FTRACE_CLASS_REAL_TIME, "real_time", "Real time"},

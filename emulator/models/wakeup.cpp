@@ -27,7 +27,8 @@ void born(ModelContext &ctx, uint32_t) {
 }
 
 void activate(ModelContext &ctx, const Event &event) {
-  if (ctx.system.transition().to != ThreadState::Warming && !event.held_back())
+  const auto &transition = ctx.system.transition();
+  if (transition.thread != event.thread || !is_waiting(transition.to))
     return;
   const uint32_t context = event.waker_context();
   const bool by_thread = context == FTRACE_WAKER_TASK;
@@ -85,7 +86,7 @@ Model wakeup_model() {
       },
       {
           {FTrace_EVT_task_activate, activate,
-           "the context and, if a thread woke it, the waker, while Warming; an arrow from the "
+           "the context and, if a thread woke it, the waker, until it runs; an arrow from the "
            "waker"},
           {FTrace_EVT_task_dispatch, dispatch, "latency since the wakeup, while Running"},
           {FTrace_EVT_task_epilogue, over, "no waker"},

@@ -21,7 +21,8 @@ public:
       names_.push_back(printable_line(thread.name));
     for (const HostInfo &host : catalog.hosts)
       for (const PeerName &peer : host.peers)
-        outside_.insert_or_assign(peer.tid, printable_line(peer.name));
+        if (!peer.name.empty())
+          outside_.insert_or_assign(peer.tid, printable_line(peer.name));
   }
 
   /// Returns a thread of the trace. Its name stays valid.

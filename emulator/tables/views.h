@@ -19,7 +19,7 @@ CREATE VIEW task AS
   SELECT tid, name FROM thread WHERE id IN (SELECT max(id) FROM thread GROUP BY tid)
   UNION ALL
   SELECT p.tid, max(p.name) FROM peer p
-    JOIN (SELECT tid, max(since_ns) AS since_ns FROM peer GROUP BY tid) newest
+    JOIN (SELECT tid, max(since_ns) AS since_ns FROM peer WHERE name <> '' GROUP BY tid) newest
       ON newest.tid = p.tid AND newest.since_ns = p.since_ns
     WHERE p.tid > 0 AND p.tid NOT IN (SELECT tid FROM thread) GROUP BY p.tid
   UNION ALL

@@ -162,7 +162,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
-  const bool wakes_up = is_blocked(change.from) && change.to == ThreadState::Cooling;
+  const bool wakes_up =
+      change.to == ThreadState::Cooling && (thread == now_.wakes_up || is_blocked(change.from));
   if (change.to == ThreadState::Warming || is_blocked(change.to) || wakes_up)
     woken_[thread] = thread == now_.wakes_up ? now_.woken : Woken();
   if (change.to == ThreadState::Warming || wakes_up)

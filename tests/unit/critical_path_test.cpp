@@ -331,6 +331,16 @@ TEST_F(PathOf, ANewThreadWaitsBehindTheHolderOfTheCpuThatItGets) {
                                    "12 waiting 250-300 peer=33", "12 running 300-400"}));
 }
 
+TEST_F(PathOf, ANewThreadWithoutQuotaIsThrottledAndThePathGoesToItsCreator) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 12, 11, "b", 200);
+  cpu.snapshot(1, 1, 0).at(100).start().at(200).create(2, 12);
+  cpu.record(FTrace_EVT_task_activate, 2,
+             11 | FTRACE_WAKEUP_NEW | FTRACE_OFFCPU_THROTTLED << FTRACE_WAKEUP_HELD_SHIFT);
+  cpu.at(250).record(FTrace_EXT_refill, 2).sleep(1, 12).dispatch(2).at(400).stop();
+  EXPECT_EQ(path({12, {}}),
+            (Texts{"11 running 100-200", "12 throttled 200-250", "12 running 250-400"}));
+}
+
 TEST(DiskList, IsReadInBothDirectionsAlsoFromItsFile) {
   DiskList<uint64_t> list(4); // records of a block
   for (uint64_t n = 0; n < 4 * 5 + 3; n++)

@@ -137,9 +137,23 @@ TEST(WakeupModel, OnlyAKnownThreadInTaskContextDrawsAnArrow) {
 TEST(WakeupModel, AWakeupThatIsNoTransitionChangesNothing) {
   ReplayRig rig;
   rig.at(1).dispatch(0).dispatch(1, 1);
-  rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100), 0).flush();
+  const uint32_t held = FTRACE_OFFCPU_EXHAUSTED << FTRACE_WAKEUP_HELD_SHIFT;
+  rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100), 0);
+  rig.at(3).activate(1, 0, by(FTRACE_WAKER_TASK, 100) | held, 0).flush();
   EXPECT_TRUE(rig.threads.arrows.empty());
   EXPECT_TRUE(rig.threads.timeline(1, 220).empty());
+}
+
+TEST(WakeupModel, AThreadThatIsWokenWithoutBudgetHasAWakerAndNoLatency) {
+  ReplayRig rig;
+  rig.at(1).dispatch(0);
+  const uint32_t held = FTRACE_OFFCPU_EXHAUSTED << FTRACE_WAKEUP_HELD_SHIFT;
+  rig.at(2).activate(1, 0, by(FTRACE_WAKER_TASK, 100) | held, 0);
+  rig.at(5).sleep(0).dispatch(1).flush();
+  EXPECT_EQ(rig.threads.arrows, (std::vector<CollectingRows::Drawn>{{2, 0, 1, 0}}));
+  EXPECT_EQ(rig.threads.timeline(1, 220), (Timeline{{2, 100}, {5, 0}}));
+  EXPECT_TRUE(rig.threads.timeline(1, 222).empty());
+  EXPECT_EQ(rig.threads.timeline(1, 200), (Timeline{{2, FTRACE_OFFCPU_EXHAUSTED + 1}, {5, 0}}));
 }
 
 TEST(UserModel, EachUserEventSetsItsChannelToParameter2) {

@@ -114,6 +114,20 @@ TEST_F(WhyStates, AThreadThatIsWokenWithoutBudgetWaitsBehindNobodyUntilItHasSome
   }
 }
 
+/// What woke it before the loss has nothing to do with the second wakeup.
+TEST_F(WhyStates, AThreadThatIsWokenWithoutBudgetAfterALossHasItsOwnWaker) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "dl").id(2, 22, 22, "a").id(3, 33, 33, "b");
+  cpu.dispatch(1).at(100).sleep(1, 22).dispatch(2).at(200).activate(1, 22);
+  cpu.at(250).blackout_start().at(300).blackout_end(3).at(400).dispatch(3);
+  cpu.at(500).activate(1, 33, FTRACE_WAKER_TASK | FTRACE_OFFCPU_EXHAUSTED << 4);
+  cpu.at(600).record(FTrace_EXT_refill, 1).epilogue(3, 11).dispatch(1).at(700).stop();
+  explain_all();
+  std::map<uint32_t, uint64_t> wakeups; // by waker
+  for (const WakeSum &sum : why.wakes)
+    wakeups[tid_of(input().catalog, sum.waker)] += sum.count;
+  EXPECT_EQ(wakeups, (std::map<uint32_t, uint64_t>{{22, 1}, {33, 1}}));
+}
+
 TEST_F(WhyStates, AFrozenThreadIsNamedSo) {
   auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "sh").dispatch(1);
   cpu.at(1 * kMs).record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(FTRACE_CALL_NONE), 1,

@@ -184,19 +184,19 @@ private:
       last->born = record.born ? record.born : last->born;
       return;
     }
-    if (peers_.size() == kMostPeers || (last && known->second.count == kMostPeersOfTid)) {
-      peers_left_out_++;
-      if (last)
-        last->comm = {};
-      return;
-    }
+    const bool full =
+        peers_.size() >= kMostPeers || (last && known->second.count >= kMostPeersOfTid);
+    peers_left_out_ += full;
+    if (full && (!last || !last->comm[0]))
+      return; // the name is not known already
     const bool reused = last ? record.born > last->since : threads_.contains(record.tid);
     const uint64_t since = reused && record.born ? record.born : record.time;
     PeersOfTid &of_tid = peers_of_tid_[record.tid];
     of_tid = {peers_.size(), of_tid.count + 1};
     NamedPeer &peer = peers_.emplace_back(
         NamedPeer{record.tid, record.pid, since, record.born, uint32_t(record.cgroup), {}});
-    std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
+    if (!full)
+      std::copy_n(record.comm, CAPTURE_COMM_LEN, peer.comm.begin());
   }
 
   /// Returns whether a record gives the same thread the same name.
