@@ -98,7 +98,8 @@ protected:
       // A thread can also wait in an outer function, or before it calls one, or in the child that
       // posix_spawn() makes.
       const bool outer = functions.empty() ? stack.find(";start_thread;") != stack.npos ||
-                                                 stack.find(";__spawni_child;") != stack.npos
+                                                 stack.find(";__spawni_child;") != stack.npos ||
+                                                 stack.ends_with(";__clone3;")
                                            : functions == "f_switch";
       const bool begins = outer || (own[thread] + ";").starts_with(functions + ";");
       EXPECT_TRUE(begins) << own[thread] << "\n" << line;
