@@ -193,7 +193,7 @@ TEST_F(CpuStreamRecords, ALossEndsNeitherBeforeItBeginsNorAfterTheEnd) {
             (Lines{"40 dark 0", "40 light 32", "40 wakeup", "60 dark 0", "90 light 32"}));
 }
 
-// The blackout of unknown place ends in the pause. Then nothing begins it again.
+// The blackout without a known place ends in the pause, and does not begin again after it.
 TEST_F(CpuStreamRecords, ABlackoutThatEndsInAPauseDoesNotBeginAgain) {
   stream_.note_position(1000);
   stream_.add_blackout(5, 20, 7, FTRACE_BLACKOUT_SOMEWHERE);
