@@ -88,10 +88,9 @@ void SlicePacker::put_start(PackedThread &to, const Slice &slice, const Slice &b
     const uint64_t call = is_blocked(slice.state) ? call_number(slice) : 0;
     put(1 + 2 * (from.reason + PackedTrace::kReasons * call), from.next);
   };
-  const bool woken = slice.state == ThreadState::Warming || slice.state == ThreadState::Cooling;
   if (ran && before.reason != kNotKnown)
     put_departure(before);
-  else if (woken && slice.context != kNotKnown)
+  else if (is_waiting(slice.state) && slice.context != kNotKnown)
     put(2 + 2 * uint64_t(slice.context), slice.waker);
   else if (slice.state != ThreadState::Running && slice.reason != kNotKnown)
     put_departure(slice);

@@ -15,12 +15,6 @@ namespace ovnitrace {
 
 namespace {
 
-/// Returns whether a holder is a thread of another program, traced or not.
-bool is_other(const Explanation &why, Culprit holder) {
-  return holder.kind() == Culprit::Kind::thread ? !why.shown[holder.number()]
-                                                : holder.kind() == Culprit::Kind::untraced;
-}
-
 /// A program that had CPUs while others waited for them, ns.
 struct Other {
   uint64_t ns = 0, real_time = 0, normal = 0;           ///< by class, as far as it is known
@@ -31,7 +25,7 @@ struct Other {
 void add_other(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
   std::map<std::string, Other> others;
   for (const WaitSum &sum : why.held) {
-    if (!wants_cpu(sum.kind) || !is_other(why, sum.holder))
+    if (!wants_cpu(sum.kind) || !is_of_other_program(sum.holder, why.shown))
       continue;
     const uint32_t host = catalog.threads[sum.thread].host;
     const std::string name = name_of(catalog, sum.holder, host);

@@ -39,10 +39,7 @@ void PriorityWatch::held(uint32_t thread, WaitKind kind, uint32_t number, Culpri
                          uint32_t host, uint64_t ns) {
   if (kind == WaitKind::throttling && is_real_time(thread))
     sums_.throttled_real_time += ns;
-  const bool is_other = holder.kind() == Culprit::Kind::thread
-                            ? !shown_[holder.number()]
-                            : holder.kind() == Culprit::Kind::untraced;
-  if (!wants_cpu(kind) || !is_other)
+  if (!wants_cpu(kind) || !is_of_other_program(holder, shown_))
     return;
   if (number >= sums_.holders.size())
     sums_.holders.resize(number + 1);

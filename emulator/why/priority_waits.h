@@ -22,6 +22,12 @@ constexpr bool is_real_time(ftrace_class of) {
   return of == FTRACE_CLASS_REAL_TIME || of == FTRACE_CLASS_DEADLINE;
 }
 
+/// Returns whether a holder is a thread of another program, traced or not. `shown`: by thread.
+inline bool is_of_other_program(Culprit holder, const std::vector<uint8_t> &shown) {
+  return holder.kind() == Culprit::Kind::thread ? !shown[holder.number()]
+                                                : holder.kind() == Culprit::Kind::untraced;
+}
+
 /// Times in ns. Only those for which the trace says the priorities.
 struct PriorityWaits {
   /// A thread of another program, behind which threads waited.

@@ -138,10 +138,8 @@ public:
 
   /// Returns a copy for all(), peers() and peers_left_out(): without the earlier threads of tids.
   ThreadRegistry without_earlier() const {
-    ThreadRegistry copy;
+    ThreadRegistry copy = only_peers();
     copy.threads_ = threads_;
-    copy.peers_ = peers_;
-    copy.peers_left_out_ = peers_left_out_;
     return copy;
   }
   /// Returns a copy for peers() and peers_left_out().
@@ -156,8 +154,7 @@ public:
   /// Counts all threads, also those whose tid was used again.
   size_t count() const { return threads_.size() + reused_; }
   /// Returns the names of peers in the order in which they were learned: at most kMostPeers, and
-  /// kMostPeersOfTid of one tid. If a name is left out, the one before it is empty: it is not known
-  /// when each was valid.
+  /// kMostPeersOfTid of one tid. If names of a tid are left out, an empty one follows its last.
   const std::vector<NamedPeer> &peers() const { return peers_; }
   uint64_t peers_left_out() const { return peers_left_out_; }
 

@@ -22,6 +22,22 @@ namespace {
 
 constexpr size_t kLongestLine = 8192;         ///< bytes; the rest of it is left out
 constexpr uint64_t kMostOfAFile = 128u << 20; ///< bytes that are read
+constexpr uint64_t kSecond = 1'000'000'000;   ///< ns
+
+/// Returns when a process started, in ns of CLOCK_REALTIME and to 10 ms; 0: it has ended.
+uint64_t start_of(uint32_t pid) {
+  std::string stat, field;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), stat);
+  const size_t name_end = stat.rfind(')'); // a name may have all characters
+  if (name_end == stat.npos)
+    return 0;
+  std::istringstream fields(stat.substr(name_end + 1));
+  for (int n = 3; n <= 22; n++) // as proc(5) counts them
+    fields >> field;
+  const uint64_t ticks = to_number<uint64_t>(field).value_or(0);
+  const uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+  return boot + ticks * (kSecond / uint64_t(sysconf(_SC_CLK_TCK)));
+}
 
 /// Passes on each line of a file, from its start, without its end. The file can be anybody's, with
 /// lines of any length. A last line without an end is left out: it may still be written. Reads at
@@ -124,21 +140,6 @@ void AddressNames::leave_out_doubtful() {
       entries_[n].size = 0;
 }
 
-/// Returns when a process started, in ns of CLOCK_REALTIME and to 10 ms; 0: it has ended.
-static uint64_t start_of(uint32_t pid) {
-  std::string stat, field;
-  std::getline(std::ifstream(fmt::format("/proc/{}/stat", pid)), stat);
-  const size_t name_end = stat.rfind(')'); // a name may have all characters
-  if (name_end == stat.npos)
-    return 0;
-  std::istringstream fields(stat.substr(name_end + 1));
-  for (int n = 3; n <= 22; n++) // as proc(5) counts them
-    fields >> field;
-  const uint64_t ticks = to_number<uint64_t>(field).value_or(0);
-  const uint64_t boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
-  return boot + ticks * (1'000'000'000 / uint64_t(sysconf(_SC_CLK_TCK)));
-}
-
 /// Reads lines "START SIZE name" with numbers in hexadecimal. A name may have blanks.
 AddressNames AddressNames::of_process(uint32_t pid, uint64_t since, uint64_t &most) {
   AddressNames names;
@@ -148,9 +149,8 @@ AddressNames AddressNames::of_process(uint32_t pid, uint64_t since, uint64_t &mo
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return names;
   const bool lives = stat(fmt::format("/proc/{}", pid).c_str(), &process) == 0;
-  const uint64_t start = start_of(pid), written = uint64_t(status.st_mtim.tv_sec) * 1'000'000'000;
-  constexpr uint64_t kSecond = 1'000'000'000; // the clock may have been set meanwhile
-  if (written + kSecond < (start ? start : since))
+  const uint64_t start = start_of(pid), written = uint64_t(status.st_mtim.tv_sec) * kSecond;
+  if (written + kSecond < (start ? start : since)) // the clock may have been set meanwhile
     return names;
   if (status.st_uid != 0 && status.st_uid != geteuid() &&
       !(lives && status.st_uid == process.st_uid))
