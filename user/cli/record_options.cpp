@@ -30,6 +30,7 @@ constexpr uint64_t kMostTriggerSaves = 1'000'000;
 constexpr uint64_t kLongestDuration = 366ull * 86400 * 1'000'000'000; // ns
 
 constexpr const char *kTargetGroup = "What to trace";
+constexpr const char *kEventGroup = "What to record";
 constexpr const char *kRoomGroup = "Buffers and files";
 
 uint64_t parse_duration(const std::string &text) {
@@ -138,7 +139,7 @@ bool goes_with(FamilySet families, const RecordArguments &arguments) {
 }
 
 void add_event_options(App app, RecordArguments &arguments) {
-  const OptionGroup group(app, "What to record");
+  const OptionGroup group(app, kEventGroup);
   RecordOptions &options = arguments.options;
   app.add_option_function<std::string>(
          "--filter",
@@ -162,24 +163,6 @@ void add_event_options(App app, RecordArguments &arguments) {
   app.add_flag(
       "--no-cmdline", [&options](int64_t) { options.cmdlines = false; },
       "Do not record the command lines of the traced processes: they can contain secrets");
-  app.add_flag(
-         "--stacks{blocks}", arguments.stacks,
-         "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user (only "
-         "this part of the stack), wakeup (also the stacks of wakers), preempt (also the stacks "
-         "of preempted threads)")
-      .type_name("[=LIST]")
-      .values(stacks_text(~0u))
-      .default_if([&arguments] {
-        return arguments.rotate.empty() && arguments.options.families.has(FTRACE_FAMILY_TASK);
-      });
-  add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
-             "With --stacks: record only the innermost N functions of the program in each stack "
-             "(default and maximum: 126)")
-      .default_if([&arguments] { return !arguments.stacks.empty(); });
-  app.add_flag("--debuginfod", options.debuginfod,
-               "With --stacks: if this machine has no debug data of a file, fetch it from the "
-               "servers in DEBUGINFOD_URLS when the recording ends")
-      .default_if([&arguments] { return !arguments.stacks.empty(); });
 }
 
 /// Returns the alarms with which a chain may begin, for the completion of the shell.
@@ -342,6 +325,28 @@ void add_capture_options(App app, RecordArguments &arguments) {
   add_ring_option(app, arguments.options);
 }
 
+void add_stack_options(App app, RecordArguments &arguments) {
+  const OptionGroup group(app, kEventGroup);
+  app.add_flag(
+         "--stacks{blocks}", arguments.stacks,
+         "Record the stacks of threads that block (docs/stacks.md). LIST: kernel or user (only "
+         "this part of the stack), wakeup (also the stacks of wakers), preempt (also the stacks "
+         "of preempted threads)")
+      .type_name("[=LIST]")
+      .values(stacks_text(~0u))
+      .default_if([&arguments] {
+        return arguments.rotate.empty() && arguments.options.families.has(FTRACE_FAMILY_TASK);
+      });
+  add_number(app, "--stack-depth", arguments.stack_depth, 1, CAPTURE_STACK_DEPTH,
+             "With --stacks: record only the innermost N functions of the program in each stack "
+             "(default and maximum: 126)")
+      .default_if([&arguments] { return !arguments.stacks.empty(); });
+  app.add_flag("--debuginfod", arguments.options.debuginfod,
+               "With --stacks: if this machine has no debug data of a file, fetch it from the "
+               "servers in DEBUGINFOD_URLS when the recording ends")
+      .default_if([&arguments] { return !arguments.stacks.empty(); });
+}
+
 void add_record_options(App app, RecordArguments &arguments) {
   RecordOptions &options = arguments.options;
   const auto writes_here = [&options] { return options.send.empty(); };
@@ -355,6 +360,7 @@ void add_record_options(App app, RecordArguments &arguments) {
   add_all_target_options(app, arguments);
   add_user_option(app, options);
   add_event_options(app, arguments);
+  add_stack_options(app, arguments);
   add_control_options(app, arguments);
   add_buffer_options(app, arguments);
   add_compress_option(app, arguments.compress);

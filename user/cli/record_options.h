@@ -31,9 +31,12 @@ struct RecordArguments {
 /// Adds --user, for a command that runs a program. `options` outlives `app`.
 void add_user_option(App app, RecordOptions &options);
 
-/// Adds the options that say what is traced, for how long, which events, and how much room they
-/// have in the kernel. `arguments` outlives `app`.
+/// Adds the options that say what is traced, for how long, which events (without stacks), and how
+/// much room they have in the kernel. `arguments` outlives `app`.
 void add_capture_options(App app, RecordArguments &arguments);
+
+/// Adds the options of the stacks of threads that block. `arguments` outlives `app`.
+void add_stack_options(App app, RecordArguments &arguments);
 
 /// Adds these options and all others. `arguments` outlives `app`.
 void add_record_options(App app, RecordArguments &arguments);

@@ -114,6 +114,7 @@ void add_stat(App app, const std::vector<std::string> &command) {
   add_number(stat_app, kTop, arguments->output.top, 1, 1'000'000,
              "Print at most N threads, those that ran longest (default: 10)");
   add_capture_options(stat_app, arguments->record);
+  add_stack_options(stat_app, arguments->record);
   add_user_option(stat_app, arguments->record.options);
   stat_app.add_flag(
       kJson, arguments->output.json,

@@ -81,8 +81,6 @@ int top(TopArguments arguments) {
       !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
     throw UsageError("top draws on a terminal, and standard input or output is not a terminal: use "
                      "--batch N, which prints N intervals, or --metrics PORT");
-  if (!arguments.record.stacks.empty())
-    throw UsageError("top shows no stacks: record them with `ovnitrace record --stacks`");
   use_pager(false);
   if (arguments.record.options.pids.empty())
     arguments.record.options.all = true;
@@ -117,7 +115,6 @@ void add_top(App app) {
   const App command = app.add_subcommand("top", "Show what the threads do now, as top(1) does");
   command.usage("ovnitrace top [OPTIONS] [-a|-p PID]");
   add_capture_options(command, arguments->record);
-  command.get_option("--stacks").default_if([] { return false; }); // none are shown
   command
       .add_option_function<std::string>(
           "-i,--interval",
