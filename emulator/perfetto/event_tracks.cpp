@@ -96,7 +96,7 @@ void EventTracks::put(Track track, uint64_t time, int32_t type, std::string_view
       protozero::pbf_builder<Annotation> annotation(event, TrackEvent::debug_annotations);
       annotation.add_string(Annotation::name, note.name);
       if (note.text.empty())
-        annotation.add_uint64(Annotation::uint_value, note.number);
+        annotation.add_int64(Annotation::int_value, note.number);
       else
         annotation.add_string(Annotation::string_value, view(note.text));
     }

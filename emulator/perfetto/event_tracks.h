@@ -47,7 +47,7 @@ struct Track {
 /// A fact about an event: a number, or a text if it is not empty.
 struct Note {
   const char *name;
-  uint64_t number = 0;
+  int64_t number = 0;
   std::string_view text = {};
 };
 using Notes = std::initializer_list<Note>;

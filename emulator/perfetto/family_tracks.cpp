@@ -174,7 +174,7 @@ void FamilyTracks::mark(const Event &event) {
       for (const auto &[number, label] : mark.labels)
         if (number == value)
           name = printable_line(label);
-  tracks_.begin(track, event.time, name, {{"value", uint64_t(value)}});
+  tracks_.begin(track, event.time, name, {{"value", value}});
   open++;
 }
 

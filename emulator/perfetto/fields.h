@@ -119,6 +119,6 @@ enum class TrackEvent : protozero::pbf_tag_type {
   counter_value = 30,
   callstack = 56, ///< a Callstack::iid
 };
-enum class Annotation : protozero::pbf_tag_type { uint_value = 3, string_value = 6, name = 10 };
+enum class Annotation : protozero::pbf_tag_type { int_value = 4, string_value = 6, name = 10 };
 
 } // namespace ovnitrace::perfetto

@@ -246,7 +246,8 @@ private:
       if (event.has(56))
         slice.callstack = callstacks_.at(event.number(56));
       for (const Proto &note : event.messages(4))
-        slice.notes[text(note, 10)] = note.has(6) ? text(note, 6) : std::to_string(note.number(3));
+        slice.notes[text(note, 10)] =
+            note.has(6) ? text(note, 6) : std::to_string(int64_t(note.number(4)));
       if (type == 4) { // a counter
         slice.name = std::to_string(event.number(30));
         slice.instant = true;

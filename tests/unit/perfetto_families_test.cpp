@@ -168,9 +168,8 @@ TEST_F(PerfettoFamilies, MarksOfOvniHaveLabelsByTypeAndValue) {
   const auto source = open_trace({{dir.path()}}, sink);
   EXPECT_EQ(
       texts(exported_from(*source).slices, "thread 12/"),
-      (Texts{"110-140 thread 12/phase: solve (value=18446744073709551614)",
-             "150-160 thread 12/mark 99: 4 (value=4)", "130-170 thread 12/mark 3: x (value=1)",
-             "140- thread 12/phase: read (value=1)"}));
+      (Texts{"110-140 thread 12/phase: solve (value=-2)", "150-160 thread 12/mark 99: 4 (value=4)",
+             "130-170 thread 12/mark 3: x (value=1)", "140- thread 12/phase: read (value=1)"}));
 }
 
 TEST_F(PerfettoFamilies, CountersAndIdleStatesAreOfTheirCpu) {
