@@ -3,9 +3,7 @@
 
 #include "emulator/format/found_state.h"
 #include "emulator/input/call_name.h"
-#include "emulator/input/thread_group.h"
 #include "emulator/slices/slicer.h"
-#include "emulator/why/blocked_at.h"
 #include "emulator/why/wait_kind.h"
 
 #include <ovnitrace/control.h>
@@ -26,36 +24,16 @@ bool is_seen(ThreadState state) {
 
 Explainer::Explainer(const Catalog &catalog, const Cut &cut, std::vector<uint32_t> programs,
                      const Stacks *stacks)
-    : catalog_(catalog),
-      stacks_(stacks), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
+    : catalog_(catalog), all_{.range = range_of(cut, catalog), .shown = kept_threads(cut, catalog)},
       from_(all_.range.from), holders_(catalog, from_, all_.shown, *this),
       times_(catalog.threads.size()), spins_(catalog), says_allowed_(catalog.threads.size()),
-      served_(catalog.cpus.size()), locks_(catalog.threads.size(), from_),
+      block_ends_(catalog, stacks), locks_(catalog.threads.size(), from_),
       preempted_(catalog.threads.size()), priorities_(catalog, all_.shown),
       shares_(catalog.threads.size(), all_.range), open_(catalog.threads.size()),
-      woken_(catalog.threads.size()), unknown_(catalog.threads.size()),
-      gate_(catalog, std::move(programs)), last_wait_(catalog.threads.size()),
-      hit_(catalog, all_.range, all_.shown) {
+      unknown_(catalog.threads.size()), gate_(catalog, std::move(programs)),
+      last_wait_(catalog.threads.size()), hit_(catalog, all_.range, all_.shown) {
   all_.threads.resize(catalog.threads.size());
   all_.hit_time = hit_.time();
-}
-
-/// Returns the device, if one is known. Only in task context did the running thread make the
-/// wakeup; otherwise an interrupt did, and the thread was a bystander.
-Culprit Explainer::waker_of(const Event &event) const {
-  if (const uint32_t device = served_.device(event); device != kNone)
-    return Culprit::of_device(device);
-  switch (event.waker_context()) {
-  case FTRACE_WAKER_TASK:
-    return Culprit::of(event.named())
-        .named_at(catalog_, catalog_.threads[event.thread].host, event.time);
-  case FTRACE_WAKER_SOFTIRQ:
-  case FTRACE_WAKER_HARDIRQ:
-  case FTRACE_WAKER_NMI:
-    return Culprit(Culprit::Kind::interrupt, uint32_t(source_of(served_.innermost(event.cpu))));
-  default:
-    return Culprit();
-  }
 }
 
 void Explainer::on_event(const Event &event, const System &system) {
@@ -64,7 +42,7 @@ void Explainer::on_event(const Event &event, const System &system) {
   if (event.kind == FTrace_EVT_task_end)
     add_allowed(event.thread);
   idle_.on_event(event, system);
-  served_.event(event);
+  block_ends_.event(event);
   locks_.event(event);
   priorities_.event(event, system);
   switch (event.kind) {
@@ -81,8 +59,6 @@ void Explainer::on_event(const Event &event, const System &system) {
       now_.reason = reason;
     return;
   case FTrace_EVT_task_activate:
-    now_.wakes_up = event.thread;
-    now_.woken = {.waker = waker_of(event), .block = {}, .context = event.waker_context()};
     if (event.held_back()) {
       now_.leaves = event.thread;
       now_.reason = event.held_back();
@@ -162,12 +138,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   }
   if (change.to == ThreadState::Unknown)
     unknown_[thread] = now_.hides;
-  const bool wakes_up =
-      change.to == ThreadState::Cooling && (thread == now_.wakes_up || is_blocked(change.from));
-  if (change.to == ThreadState::Warming || is_blocked(change.to) || wakes_up)
-    woken_[thread] = thread == now_.wakes_up ? now_.woken : Woken();
-  if (change.to == ThreadState::Warming || wakes_up)
-    locks_.wake(thread, woken_[thread].waker);
+  if (block_ends_.change(thread, change))
+    locks_.wake(thread, block_ends_.of(thread).waker);
 }
 
 void Explainer::held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) {
@@ -185,8 +157,10 @@ void Explainer::on_slice(const Slice &whole) {
   if (!all_.shown[whole.thread])
     return;
   const bool at_gate = gate_.is_closed(whole);
-  if (is_blocked(whole.state) && !at_gate)
-    note_block(whole);
+  if (is_blocked(whole.state) && !at_gate) { // before the range, too: the wait can reach into it
+    block_ends_.end_block(whole);
+    locks_.block(whole.thread, whole.stack);
+  }
   if (whole.end < from_ || (whole.end == from_ && whole.start < from_))
     return;
   Slice slice = whole;
@@ -234,7 +208,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
   const bool over = slice.then == ThreadState::Running || is_throttled(kind);
   const bool whole = slice.starts && slice.ends && over;
-  const Woken &woken = woken_[slice.thread];
+  const BlockEnds::BlockEnd &woken = block_ends_.of(slice.thread);
   const Culprit by =
       kind == WaitKind::wakeup
           ? woken.waker
@@ -294,31 +268,8 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   open.clear();
 }
 
-/// Notes how a block ended. Blocks before the range too, because the wait that follows can reach
-/// into it.
-void Explainer::note_block(const Slice &slice) {
-  Woken &woken = woken_[slice.thread];
-  woken.block = {slice.call, slice.reason};
-  woken.block.page_fault = is_page_fault(stacks_, catalog_.threads[slice.thread], slice);
-  woken.stack = slice.stack;
-  locks_.block(slice.thread, slice.stack);
-  if (!slice.ends)
-    woken.waker =
-        Culprit(is_blocked(slice.then) ? Culprit::Kind::nobody : Culprit::Kind::not_known);
-  else if (woken.waker == Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::other)) &&
-           ends_sleep(call_name(catalog_, slice.thread, slice.call), woken.context))
-    woken.waker = Culprit(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
-  if (woken.block.reason != FTRACE_OFFCPU_DISK)
-    return;
-  woken.block.disk = woken.waker.kind() == Culprit::Kind::device;
-  const uint32_t host = catalog_.threads[slice.thread].host;
-  if (is_of_program(catalog_, woken.waker.peer(), host, slice.end))
-    woken.block.reason = FTRACE_OFFCPU_SLEEP; // it waited for that thread
-}
-
-/// Adds a block. To be called after note_block().
 void Explainer::end_block(const Slice &slice) {
-  const auto &[waker, block, stack, context] = woken_[slice.thread];
+  const auto &[waker, block, stack, context] = block_ends_.of(slice.thread);
   BlockSum &sum =
       blocks_.of({.thread = slice.thread, .block = block, .stack = stack, .waker = waker});
   sum.ns += slice.length();

@@ -2,12 +2,11 @@
 // Makes an Explanation from slices.
 #pragma once
 
-#include "emulator/input/stacks.h"
 #include "emulator/slices/idle_watch.h"
-#include "emulator/slices/interrupts.h"
 #include "emulator/slices/slice.h"
 #include "emulator/slices/spin_watch.h"
 #include "emulator/slices/start_gate.h"
+#include "emulator/why/block_ends.h"
 #include "emulator/why/cpu_holders.h"
 #include "emulator/why/explanation.h"
 #include "emulator/why/latency_shares.h"
@@ -51,7 +50,7 @@ public:
   /// Returns in what a thread was blocked last, and who woke it. To be called from a sink that gets
   /// the same slice after this one.
   std::pair<Block, Culprit> last_block(uint32_t thread) const {
-    return {woken_[thread].block, woken_[thread].waker};
+    return {block_ends_.of(thread).block, block_ends_.of(thread).waker};
   }
 
   /// Returns what the last wait of a thread followed, and how long CPUs were idle during it, as
@@ -61,36 +60,25 @@ public:
   }
 
 private:
-  struct Woken {
-    Culprit waker = {};
-    Block block = {}; ///< in what it was blocked
-    uint32_t stack = kNone;
-    uint32_t context = FTRACE_WAKER_UNKNOWN; ///< of the wakeup
-  };
   /// What the current event says.
   struct Now {
     uint32_t leaves = kNone;              ///< the thread that leaves its CPU
     uint8_t reason = kNotKnown;           ///< why
     Culprit next = {};                    ///< who gets it
-    uint32_t wakes_up = kNone;            ///< the thread that is woken
-    Woken woken = {};                     ///< by whom
     UnknownWhy hides = UnknownWhy::other; ///< why a thread becomes Unknown
   };
 
-  Culprit waker_of(const Event &event) const;
   WaitKind kind_of(uint32_t thread, ThreadState state, uint8_t reason) const;
   void start_region(const Event &event);
   void refill(uint32_t thread, const Thread &now, uint64_t time);
   void held(uint32_t thread, uint32_t cpu, WaitKind kind, const HolderSums &sums) override;
   void end_wait(const Slice &slice, const IdleElsewhere &idle);
-  void note_block(const Slice &slice);
   void end_block(const Slice &slice);
   void add_waits();
   void add_recorded(uint64_t until);
   void add_allowed(uint32_t thread);
 
   const Catalog &catalog_;
-  const Stacks *stacks_;
   Explanation all_;
   const uint64_t from_; ///< ns: start of the range
   CpuHolders holders_;
@@ -99,14 +87,13 @@ private:
   SpinWatch spins_;
   std::vector<uint8_t> allowed_;      ///< by CPU: whether threads might use it
   std::vector<uint8_t> says_allowed_; ///< by thread: `allowed_` has its CPUs
-  ServedInterrupts served_;
+  BlockEnds block_ends_;
   LockWaits locks_;
   PreemptedWakers preempted_;
   PriorityWatch priorities_;
   LatencyShares shares_;
   Now now_;
   std::vector<OpenWait> open_;      ///< by thread
-  std::vector<Woken> woken_;        ///< by thread: how its last block ended
   std::vector<UnknownWhy> unknown_; ///< by thread: why it was last Unknown
   size_t seen_ = 0;                 ///< shown threads whose state is known
   uint64_t seen_since_ = 0;         ///< ns: since when there are any
