@@ -35,7 +35,7 @@ inline constexpr ValueName kReasonNames[] = {
     {FTRACE_OFFCPU_YIELDED, "yielded", "Yielded"},
     {FTRACE_OFFCPU_PREEMPTED, "preempted", "Preempted"},
     {FTRACE_OFFCPU_SLEEP, "sleep", "Sleeping"},
-    {FTRACE_OFFCPU_DISK, "disk", "Uninterruptible sleep (disk)"},
+    {FTRACE_OFFCPU_DISK, "disk", "Uninterruptible sleep"},
     {FTRACE_OFFCPU_STOPPED, "stopped", "Stopped by a signal"},
     {FTRACE_OFFCPU_TRACED, "traced", "Stopped by a debugger"},
     {FTRACE_OFFCPU_DEAD, "dead", "Dead"},

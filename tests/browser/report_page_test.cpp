@@ -208,9 +208,8 @@ TEST_F(ReportPage, AClickSelectsASliceAndKeysFollowItsWakeup) {
   EXPECT_NE(facts.find("Wakeup latency 300.0 µs"), facts.npos) << facts;
   browser->press("ArrowLeft");
   EXPECT_EQ(text("#slice-title"), "Paused for 100.0 µs");
-  EXPECT_NE(
-      text("#pages dl").find("Why off the CPU Uninterruptible sleep (disk) Blocked in call 74"),
-      std::string::npos);
+  EXPECT_NE(text("#pages dl").find("Why off the CPU Uninterruptible sleep Blocked in call 74"),
+            std::string::npos);
   browser->press("e");
   EXPECT_NE(text("#pages dl").find("Thread other (33)"), std::string::npos);
   EXPECT_EQ(text("#slice-title"), "Running for 400.0 µs");

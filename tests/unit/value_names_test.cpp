@@ -60,7 +60,7 @@ TEST(ValueNames, LabelsSayWhatTheValuesMean) {
     return std::string();
   };
   EXPECT_EQ(label(kReasonNames, "sleep"), "Sleeping");
-  EXPECT_EQ(label(kReasonNames, "disk"), "Uninterruptible sleep (disk)");
+  EXPECT_EQ(label(kReasonNames, "disk"), "Uninterruptible sleep");
   EXPECT_EQ(label(kReasonNames, "stopped"), "Stopped by a signal");
   EXPECT_EQ(label(kReasonNames, "traced"), "Stopped by a debugger");
   EXPECT_EQ(label(kReasonNames, "parked"), "Parked");
