@@ -159,6 +159,19 @@ TEST_F(FtraceLog, AStopChunkDoesNotJumpWhenFull) {
   EXPECT_EQ(said_in(a), (Saids{user(1), {FTrace_EVT_trace_stop, 0, 0}}));
 }
 
+TEST_F(FtraceLog, AStopChunkStopsThoughADeletedOneWithItsNumberHas) {
+  for (int run = 0; run < 2; run++) {
+    const int a = create(1, kFree | STOP);
+    ASSERT_EQ(a, 0);
+    FTrace_actual_chunk_select(a);
+    FTrace_enable();
+    log(1), log(2);
+    FTrace_disable();
+    EXPECT_EQ(said_in(a), (Saids{user(1), {FTrace_EVT_trace_stop, 0, 0}})) << run;
+    ASSERT_EQ(FTrace_chunk_delete(a), 0);
+  }
+}
+
 // A program that closes a full STOP chunk by its flag may go on in the next one.
 TEST_F(FtraceLog, AClosedStopChunkDoesJump) {
   int a = create(1, kFree | STOP), b = create(9, kFree | JTN);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <malloc.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -116,6 +117,16 @@ TEST_F(FtracePlaces, TheLocalAddressIsTakenOnlyWithTheFlag) {
   EXPECT_EQ(source(), "127.0.0.1");
   ASSERT_EQ(send_to("127.0.0.1", 0, "no address"), 0);
   EXPECT_EQ(send_to("127.0.0.1", 1, "no address"), FTRACE_E_ADDRESS);
+}
+
+TEST_F(FtracePlaces, AnAddressLeavesNoMemoryBehind) {
+  const auto used = [] {
+    for (int n = 0; n < 20; n++)
+      EXPECT_EQ(send_to("127.0.0.1", 1, "127.0.0.2"), 0);
+    return mallinfo2().uordblks;
+  };
+  const size_t before = used(); // what the first call keeps is there now
+  EXPECT_EQ(used(), before);
 }
 
 TEST_F(FtracePlaces, ANewTargetReplacesTheSocketAndCountsFromOne) {
