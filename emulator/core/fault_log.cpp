@@ -16,7 +16,7 @@ void FaultLog::warn(const Event &event, std::string what) {
   if (event.file < catalog_.files.size())
     diagnostic.file = catalog_.files[event.file];
   diagnostic.offset = event.offset;
-  diagnostic.time = event.time - std::min(event.time, catalog_.begin);
+  diagnostic.time = event.time - catalog_.begin;
   diagnostic.what = std::move(what);
   sink_.report(diagnostic);
 }

@@ -18,21 +18,20 @@ public:
   FaultLog(const Catalog &catalog, DiagnosticSink &sink, uint64_t limit)
       : catalog_(catalog), sink_(sink), limit_(limit) {}
 
-  /// Counts a fault. `what()` makes the message; it is called only if the fault is reported.
+  /// Counts a fault. `what()` makes the message; it is called only if the fault is reported. One
+  /// before the trace begins does not count: these events only make the states at the start, and
+  /// not every program of the capture is attached yet.
   template <class F> void add(const Event &event, F &&what) {
-    if (count_++ < limit_)
+    if (event.time >= catalog_.begin && count_++ < limit_)
       warn(event, what());
   }
   uint64_t count() const { return count_; }
 
   /// Counts a switch of `thread` that the capture does not show: some kernels hide the switches of
   /// certain threads. A known limit, so not a fault unless all faults are wanted; report_unseen()
-  /// reports all in one line. One before the trace begins, as a flight recorder keeps them, does
-  /// not count: it only makes the states at the start.
+  /// reports all in one line.
   template <class F> void add_unseen_switch(const Event &event, uint32_t thread, F &&what) {
-    if (event.time < catalog_.begin)
-      return;
-    if (limit_ == kUnlimited)
+    if (event.time < catalog_.begin || limit_ == kUnlimited)
       return add(event, what);
     unseen_switches_++;
     hidden_.insert(thread);

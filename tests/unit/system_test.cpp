@@ -126,8 +126,10 @@ TEST(FaultLog, SaysWhereAndCountsBeyondItsLimit) {
   event.offset = 48;
   faults.add(event, [] { return "impossible"; });
   event.time = 99; // before the trace begins
-  event.file = kNoFile;
   faults.add(event, [] { return "earlier"; });
+  event.time = 100;
+  event.file = kNoFile;
+  faults.add(event, [] { return "at once"; });
   faults.add(event, []() -> std::string {
     ADD_FAILURE() << "its text is not wanted";
     return {};
