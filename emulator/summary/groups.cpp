@@ -152,7 +152,7 @@ std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summa
       [&](const ThreadInfo &thread) { return mains[size_t(&thread - catalog.threads.data())]; },
       [&](size_t t) {
         const ThreadInfo &thread = catalog.threads[t];
-        return ThreadGroup{thread.host, thread.pid, catalog.threads[mains[t]].name, 0, {}};
+        return ThreadGroup{thread.host, thread.pid, process_name(catalog.threads[mains[t]]), 0, {}};
       });
 }
 

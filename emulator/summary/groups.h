@@ -29,9 +29,15 @@ std::vector<std::string> top_sort_words();
 /// Equal ones are in row order.
 std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &word);
 
-/// Returns the main thread of each thread's process: indices into Catalog::threads. Its name is
-/// that of the process. It may be outside the cut.
+/// Returns the main thread of each thread's process: indices into Catalog::threads. It may be
+/// outside the cut. If the trace does not have it, as after -t TID, the first thread stands for it.
 std::vector<uint32_t> main_threads(const Catalog &catalog);
+
+/// Returns the name of a process: that of its main thread, empty if the trace does not have that
+/// thread. `main`: one of main_threads().
+inline std::string process_name(const ThreadInfo &main) {
+  return main.tid == main.pid ? main.name : "";
+}
 
 /// Returns how many processes the threads have that are 1 in `shown`, by index in the Catalog. A
 /// pid that was used again is several processes.

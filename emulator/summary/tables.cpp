@@ -145,10 +145,9 @@ private:
     return name_and_number(short_name(peer_name(catalog_, pair)), "thread", tid);
   }
 
-  /// Lists the command line of each process that the cut keeps, in row order and shortened. Empty
-  /// if there is only the program, whose command line is at the top already.
+  /// Lists the command line of each process that the cut keeps, in row order. Empty if there is
+  /// only the program, whose command line is at the top already.
   Table command_line_table() const {
-    constexpr size_t kLongest = 72; // characters
     Table table({"PROCESS", "COMMAND LINE"}, 2);
     const std::vector<std::string_view> lines = command_lines(catalog_);
     std::set<std::tuple<uint32_t, uint32_t, std::string_view>> shown; // host, pid, text
@@ -158,7 +157,7 @@ private:
           !shown.emplace(catalog_.threads[t].host, pid, lines[t]).second)
         continue;
       if (!is_full(shown.size() - 1))
-        table.add({std::to_string(pid), short_line(std::string(lines[t]), kLongest)});
+        table.add({std::to_string(pid), std::string(lines[t])});
     }
     if (is_full(shown.size()) && shown.size() > options_.top)
       table.add({others(shown.size() - options_.top), ""});

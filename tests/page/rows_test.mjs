@@ -49,10 +49,10 @@ test('two processes that had one pid are two groups, each with its own threads',
   assert.deepEqual(texts(rows), ['old 2', 0, 2, 'new 2', 1, 3]);
 });
 
-test('a process whose main thread has no name has that of its first thread with one', () => {
-  const rows = make([{tid: 10, pid: 10, name: '', slices: lived(1, 0, 0)}, {tid: 11, pid: 10, name: 'io', slices: lived(1, 0, 0)},
-                     {tid: 12, pid: 10, name: 'log', slices: lived(1, 0, 0)}]);
-  assert.deepEqual(texts(rows), ['io 3', 0, 1, 2]);
+test('a process has the name of its main thread, and none if the trace does not have that thread', () => {
+  const io = {tid: 11, pid: 10, name: 'io', slices: lived(1, 0, 0)}, log = {tid: 12, pid: 10, name: 'log', slices: lived(1, 0, 0)};
+  assert.deepEqual(texts(make([{tid: 10, pid: 10, name: '', slices: lived(1, 0, 0)}, io, log])), [' 3', 0, 1, 2]);
+  assert.deepEqual(texts(make([io, log])), [' 2', 0, 1]);
 });
 
 test('CPUs come first and can be folded', () => {

@@ -308,7 +308,7 @@ TEST_F(SummaryTexts, TablesHaveEachNumber) {
       "\n                                       PREEMPTED      WOKEN   BLOCKED\n"
       "PROCESS     THREADS   RUNNING       %  (COOLING)  (WARMING)  (PAUSED)  UNKNOWN\n"
       "app (11)          2  18.00 ms  47.4 %   3.000 ms   7.000 ms  10.00 ms        0\n"
-      "other (20)        1  6.000 ms  31.6 %   3.000 ms   5.000 ms  5.000 ms        0\n"
+      "process 20        1  6.000 ms  31.6 %   3.000 ms   5.000 ms  5.000 ms        0\n"
       "\nWho got the CPU of a thread that was preempted:\n"
       "THREAD       PREEMPTED BY   TIMES\n"
       "app (11)     worker (12)        9\n"
@@ -363,14 +363,15 @@ TEST_F(SummaryTexts, TablesHaveEachNumber) {
 TEST_F(SummaryTexts, CommandLinesAreListedOncePerProcessAndTheRestIsCounted) {
   catalog.hosts[0].command_lines = {{.pid = 11, .text = "./app --first"},
                                     {.pid = 20, .text = "./other " + std::string(80, 'x')}};
-  const std::string all = tables(input(), {});
+  const std::string all = tables(input(), {.columns = 80});
   const size_t from = all.find("\nWhat the processes executed last");
   ASSERT_NE(from, all.npos) << all;
   EXPECT_EQ(all.substr(from, all.find("\n\n", from) - from),
             "\nWhat the processes executed last:\n"
             "PROCESS  COMMAND LINE\n"
             "11       ./app --first\n"
-            "20       ./other xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…");
+            "20       ./other xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…");
+  EXPECT_NE(tables(input(), {}).find("./other " + std::string(80, 'x') + "\n"), all.npos);
   const std::string one = tables(input(), {.top = 1});
   const size_t at = one.find("\nWhat the processes executed last");
   ASSERT_NE(at, one.npos) << one;

@@ -153,7 +153,7 @@ TEST_F(Screen, FewerLinesThanTheSelectedOneSelectTheLast) {
   EXPECT_EQ(list(), Lines{"*t4"});
   type("g");
   EXPECT_NE(title().find("by process"), std::string::npos) << title();
-  EXPECT_EQ(list(), Lines{"*t1"}) << "its main thread is not traced";
+  EXPECT_EQ(list(), Lines{"*process"}) << "its main thread is not traced";
 }
 
 TEST_F(Screen, GGroupsByThreadProcessAndName) {

@@ -335,7 +335,7 @@ TEST(TraceJson, WithoutCpusAndThreadsTheListsAreEmpty) {
   EXPECT_FALSE(written({}).contains("threads"));
 }
 
-TEST(TraceJson, WithoutItsMainThreadAProcessHasTheNameOfTheFirst) {
+TEST(TraceJson, WithoutItsMainThreadAProcessHasNoName) {
   ThreadRegistry registry;
   for (const auto &[tid, pid, name] :
        {std::tuple(31u, 30u, "b"), {33u, 30u, "c"}, {40u, 40u, "d"}, {20u, 19u, "a"}}) {
@@ -352,8 +352,8 @@ TEST(TraceJson, WithoutItsMainThreadAProcessHasTheNameOfTheFirst) {
   TraceDescription trace;
   trace.control = {{"", "start:int3"}};
   const nlohmann::json found = written(trace, &threads);
-  EXPECT_EQ(found["processes"], nlohmann::json::parse(R"([{"pid": 19, "name": "a"},
-                    {"pid": 30, "name": "b"}, {"pid": 40, "name": "d"}])"));
+  EXPECT_EQ(found["processes"], nlohmann::json::parse(R"([{"pid": 19, "name": ""},
+                    {"pid": 30, "name": ""}, {"pid": 40, "name": "d"}])"));
   EXPECT_EQ(found["peers"], nlohmann::json::parse(R"([
     {"tid": 20, "pid": 19, "name": "a", "since_ns": 1020},
     {"tid": 31, "pid": 30, "name": "b", "since_ns": 1031},

@@ -103,11 +103,11 @@ void put_threads(const ThreadRegistry &registry, bool regions, const Put &put) {
   {
     JsonList processes("processes", put);
     for (size_t from = 0, to; from < threads.size(); from = to) {
-      const TracedThread *main = threads[from];
+      std::string name; // none, if its main thread was not traced
       for (to = from; to < threads.size() && threads[to]->pid == threads[from]->pid; to++)
         if (threads[to]->tid == threads[to]->pid)
-          main = threads[to];
-      processes.add({{"pid", main->pid}, {"name", main->name->raw()}});
+          name = threads[to]->name->raw();
+      processes.add({{"pid", threads[from]->pid}, {"name", name}});
     }
   }
   {
