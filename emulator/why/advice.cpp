@@ -12,6 +12,11 @@ namespace {
 constexpr uint64_t kLeastTime = 10'000'000; // ns
 constexpr uint64_t kLeastShare = 10;        // % of the time in which it wanted a CPU
 
+/// The kernel compares the nice values of threads of one cgroup, and if autogroups are on
+/// (sched(7)), of one session. The trace has no sessions.
+constexpr const char *kWhereNiceWorks = "if both are in the same cgroup and session";
+constexpr const char *kAffinity = "a wider affinity (taskset, OMP_PROC_BIND, cpuset of the cgroup)";
+
 uint64_t where(bool holds, uint64_t ns) {
   return holds ? ns : 0;
 }
@@ -32,7 +37,7 @@ std::string fewer_text(const AdviceFacts &facts) {
                         : fmt::format("there are {}", facts.cpus);
   return fmt::format("Try fewer {}{}: {:.1f} of them wanted a CPU at a time, and {}.",
                      facts.single_threaded ? "processes at a time" : "threads",
-                     pinned ? ", or a wider affinity (taskset, OMP_PROC_BIND)" : "",
+                     pinned ? fmt::format(", or {}", kAffinity) : "",
                      double(facts.wanted()) / double(facts.length), cpus);
 }
 
@@ -54,13 +59,15 @@ std::string other_program(const AdviceFacts &facts) {
                          who, kMove);
     if (mostly(facts.as_nice))
       return fmt::format("{0} (nice {1}) waited {2} behind {3}. Try to raise the priority of {0} "
-                         "first (renice), or {4}.",
+                         "first (renice, {4}), or {5}.",
                          facts.name, facts.nice, sum_text(facts, facts.behind_other), facts.other,
-                         kMove);
-    return fmt::format("{}. Try {}{}.", who, kMove,
-                       facts.other_class == FTRACE_CLASS_UNKNOWN
-                           ? ""
-                           : ", or to give it a smaller share (nice, or the weight of its cgroup)");
+                         kWhereNiceWorks, kMove);
+    return fmt::format(
+        "{}. Try {}{}.", who, kMove,
+        facts.other_class == FTRACE_CLASS_UNKNOWN
+            ? ""
+            : fmt::format(", or to give it a smaller share (the weight of its cgroup, or nice {})",
+                          kWhereNiceWorks));
   default:
     return fmt::format("{}. Try {}, or to remove its real-time priority (chrt --all-tasks --other "
                        "-p 0 PID).",
@@ -79,9 +86,10 @@ constexpr AdviceRule kRules[] = {
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
      [](const AdviceFacts &facts) {
-       return fmt::format("Try a wider affinity (taskset, OMP_PROC_BIND): for {} of its waiting, "
-                          "CPUs were idle, but none that its threads may use.",
-                          sum_text(facts, facts.idle_forbidden));
+       return fmt::format(
+           "Try {}: for {} of its waiting, CPUs were idle, but none that its threads "
+           "may use.",
+           kAffinity, sum_text(facts, facts.idle_forbidden));
      }},
     {"preempted holder",
      [](const AdviceFacts &facts) {

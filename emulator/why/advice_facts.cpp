@@ -2,6 +2,7 @@
 #include "emulator/why/advice_facts.h"
 
 #include "emulator/base/human.h"
+#include "emulator/format/cgroup_names.h"
 #include "emulator/input/chosen_cpus.h"
 #include "emulator/summary/groups.h"
 #include "emulator/summary/names.h"
@@ -21,7 +22,8 @@ struct Other {
   std::set<std::pair<uint32_t, uint32_t>> threads = {}; ///< host, tid
 };
 
-/// Adds which other program had CPUs longest, by name. Threads without a name may be of many.
+/// Adds which other program had CPUs longest, by name. Threads without a name may be of many. A
+/// kernel thread is no program: it can neither be moved nor slowed down.
 void add_other(AdviceFacts &facts, const Catalog &catalog, const Explanation &why) {
   std::map<std::string, Other> others;
   for (const WaitSum &sum : why.held) {
@@ -29,7 +31,7 @@ void add_other(AdviceFacts &facts, const Catalog &catalog, const Explanation &wh
       continue;
     const uint32_t host = catalog.threads[sum.thread].host;
     const std::string name = name_of(catalog, sum.holder, host);
-    if (name.empty())
+    if (name.empty() || group_of(catalog, sum.holder, host, why.range.to) == kKernelGroup)
       continue;
     Other &other = others[name];
     other.ns += sum.ns;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/why/culprit.h"
 
+#include "emulator/input/thread_group.h"
+
 namespace ovnitrace {
 
 Culprit Culprit::named_at(const Catalog &catalog, uint32_t host, uint64_t time) const {
@@ -58,6 +60,15 @@ std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host) {
     break;
   }
   return "not known";
+}
+
+std::string_view group_of(const Catalog &catalog, Culprit culprit, uint32_t host, uint64_t time) {
+  if (culprit.kind() == Culprit::Kind::thread)
+    return group_of(catalog, catalog.threads[culprit.number()], time);
+  if (culprit.kind() != Culprit::Kind::untraced)
+    return "";
+  const PeerName *peer = peer_of(catalog, culprit, host);
+  return peer ? group_of(catalog.hosts[host], *peer) : "";
 }
 
 } // namespace ovnitrace

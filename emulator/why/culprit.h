@@ -97,4 +97,8 @@ const PeerName *peer_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 /// it held the CPU, or woke the other. `host` is where an untraced thread runs.
 std::string name_of(const Catalog &catalog, Culprit culprit, uint32_t host);
 
+/// Returns the group of a thread (emulator/input/thread_group.h) at `time`, ns, that of an untraced
+/// one when it was first seen; "" if it is no thread or not known.
+std::string_view group_of(const Catalog &catalog, Culprit culprit, uint32_t host, uint64_t time);
+
 } // namespace ovnitrace

@@ -18,17 +18,6 @@ namespace {
 
 constexpr size_t kUsualLines = 10;
 
-/// Returns the group of a thread that had a CPU; "" if it is no thread or not known.
-std::string_view group_of_holder(const Catalog &catalog, Culprit holder, uint32_t host,
-                                 uint64_t time) {
-  if (holder.kind() == Culprit::Kind::thread)
-    return group_of(catalog, catalog.threads[holder.number()], time);
-  if (holder.kind() != Culprit::Kind::untraced)
-    return "";
-  const PeerName *peer = peer_of(catalog, holder, host);
-  return peer ? group_of(catalog.hosts[host], *peer) : "";
-}
-
 /// Returns to which part of the waiting time a wait belongs.
 uint64_t &part_of(GroupWaits &waits, WaitKind kind, std::string_view holder) {
   if (is_throttled(kind))
@@ -64,7 +53,7 @@ std::vector<GroupWaits> group_waits(const Catalog &catalog, const Explanation &w
       continue;
     GroupWaits &one = groups[of_thread[sum.thread]];
     const std::string_view holder =
-        group_of_holder(catalog, sum.holder, catalog.threads[sum.thread].host, why.range.to);
+        group_of(catalog, sum.holder, catalog.threads[sum.thread].host, why.range.to);
     uint64_t &part = part_of(one, sum.kind, holder);
     part += sum.ns;
     if (&part == &one.other_groups)

@@ -156,11 +156,11 @@ private:
   std::string spins() const {
     return sum_.spinning < sum_.life() / 100 || !sum_.spinning
                ? ""
-               : fmt::format(
-                     " {} in sched_yield: for {} of {} life, {} had yielded and had nothing "
-                     "to do.",
-                     several_ ? "They spin" : "It spins", percent(sum_.spinning, sum_.life()),
-                     its(), several_ ? "they" : "it");
+               : fmt::format(" {0} in sched_yield: for {1} of {2} life, {3} had yielded, perhaps "
+                             "because {3} "
+                             "had nothing to do.",
+                             several_ ? "They spin" : "It spins",
+                             percent(sum_.spinning, sum_.life()), its(), several_ ? "they" : "it");
   }
 
   /// Returns who held the CPUs. With several programs, looks at each thread alone: one may wait

@@ -164,14 +164,15 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   return sum.inherits && sum.waker.kind() == Culprit::Kind::thread ? waker + ", who had it" : waker;
 }
 
-/// Returns a sum with the culprit that ended waits of the longest total time.
+/// Returns a sum with the culprit that ended waits of the longest total time. Whoever ended only
+/// waits that were given up, as by a signal, counts if there is no other.
 const LockSum &longest_ender(const Lock &lock) {
   const auto key = [](const LockSum &sum) {
     return std::pair(sum.waker.kind(), sum.waker.number());
   };
   std::map<std::pair<Culprit::Kind, uint32_t>, uint64_t> ns; // whatever its name was
   for (const LockSum *part : lock.parts)
-    ns[key(*part)] += part->ns;
+    ns[key(*part)] += part->gave_up < part->count ? part->ns : 0;
   return **std::max_element(
       lock.parts.begin(), lock.parts.end(),
       [&](const LockSum *a, const LockSum *b) { return ns[key(*a)] < ns[key(*b)]; });

@@ -172,7 +172,7 @@ TimeNode unknown(const WhyInput &input) {
       "events were lost",
       "older than what the flight recorder keeps",
       "records are missing in the files",
-      "the capture was paused",
+      "since a pause of the capture",
       "another reason"};
   TimeNode node{.label = "not known"};
   for (size_t why = 0; why < kUnknownWhys; why++)

@@ -40,8 +40,10 @@ TEST(Advice, TimesBelowTenMillisecondsAreNoCause) {
 TEST(Advice, PinnedThreadsBesideAnIdleCpu) {
   AdviceFacts facts = usual();
   facts.behind_own = facts.idle_forbidden = 180 * kMs;
-  EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 180.0 ms of its "
-                           "waiting, CPUs were idle, but none that its threads may use.");
+  EXPECT_EQ(
+      advice(facts),
+      "Try a wider affinity (taskset, OMP_PROC_BIND, cpuset of the cgroup): for 180.0 ms of its "
+      "waiting, CPUs were idle, but none that its threads may use.");
 }
 
 TEST(Advice, FewerThreadsOnlyWhereMoreWantedACpuThanThereAre) {
@@ -82,9 +84,9 @@ TEST(Advice, ThreadsThatMayNotUseAllCpusCanHaveMore) {
   facts.waiting = facts.behind_own = 920 * kMs;
   facts.cpus = 1;
   facts.all_cpus = 2;
-  EXPECT_EQ(advice(facts),
-            "Try fewer threads, or a wider affinity (taskset, OMP_PROC_BIND): 1.9 of "
-            "them wanted a CPU at a time, and they may use 1 of 2 CPUs.");
+  EXPECT_EQ(advice(facts), "Try fewer threads, or a wider affinity (taskset, OMP_PROC_BIND, cpuset "
+                           "of the cgroup): 1.9 of "
+                           "them wanted a CPU at a time, and they may use 1 of 2 CPUs.");
 }
 
 TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
@@ -94,9 +96,11 @@ TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
   EXPECT_EQ(advice(facts),
             "Try a larger CPU quota: its cgroup had none left for 60.00 ms (sum of 4 threads).");
   facts.idle_forbidden = 70 * kMs;
-  EXPECT_EQ(advice(facts), "Try a wider affinity (taskset, OMP_PROC_BIND): for 70.00 ms (sum of 4 "
-                           "threads) of its waiting, CPUs were idle, but none that its threads may "
-                           "use.");
+  EXPECT_EQ(
+      advice(facts),
+      "Try a wider affinity (taskset, OMP_PROC_BIND, cpuset of the cgroup): for 70.00 ms (sum of 4 "
+      "threads) of its waiting, CPUs were idle, but none that its threads may "
+      "use.");
   facts.behind_other = 150 * kMs;
   facts.other = "xz (7)";
   EXPECT_EQ(
@@ -133,7 +137,8 @@ TEST(Advice, AnotherProgramThatHadTheCpus) {
   facts.behind_other = 150 * kMs;
   EXPECT_EQ(advice(facts),
             "app waited 150.0 ms behind xz (7). Try to move that program to other CPUs "
-            "(taskset), or to give it a smaller share (nice, or the weight of its cgroup).");
+            "(taskset), or to give it a smaller share (the weight of its cgroup, or nice if both "
+            "are in the same cgroup and session).");
   facts.behind_other = 99 * kMs;
   EXPECT_EQ(advice(facts), "") << "less than half of the waiting";
 }
@@ -161,7 +166,8 @@ TEST(Advice, ALowPriorityOfTheWaitingThreadIsRaisedFirst) {
   facts.nice = 10;
   EXPECT_EQ(advice(facts),
             "app (nice 10) waited 150.0 ms behind xz (7). Try to raise the priority of app first "
-            "(renice), or to move that program to other CPUs (taskset).");
+            "(renice, if both are in the same cgroup and session), or to move that program to "
+            "other CPUs (taskset).");
   facts.as_nice--;
   EXPECT_EQ(advice(facts).find("nice 10"), std::string::npos) << "other threads waited longer";
 }

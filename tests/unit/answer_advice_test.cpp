@@ -15,7 +15,8 @@ class AnswerAdvice : public test::SentencesRig {};
 TEST_F(AnswerAdvice, TheAdviceKnowsTheClassOfAHolderThatIsNotTraced) {
   const std::map<int, std::string> advised = {
       {FTRACE_CLASS_UNKNOWN, "."},
-      {FTRACE_CLASS_NORMAL, ", or to give it a smaller share (nice, or the weight of its cgroup)."},
+      {FTRACE_CLASS_NORMAL, ", or to give it a smaller share (the weight of its cgroup, or nice if "
+                            "both are in the same cgroup and session)."},
       {FTRACE_CLASS_REAL_TIME,
        ", or to remove its real-time priority (chrt --all-tasks --other -p 0 PID)."},
       {FTRACE_CLASS_DEADLINE,
@@ -35,6 +36,21 @@ TEST_F(AnswerAdvice, TheAdviceKnowsTheClassOfAHolderThatIsNotTraced) {
                 "CPUs (taskset)" +
                     words);
     }
+}
+
+/// It can neither be moved nor slowed down. A program of the same name can.
+TEST_F(AnswerAdvice, AKernelThreadIsNoOtherProgram) {
+  for (const bool kernel : {true, false}) {
+    trace = test::TraceBuilder(dir.path());
+    about(fmt::format(R"(, "cpu_holders": true, "cgroups": ["/b", "kernel"],
+          "peers": [{{"tid": 99, "pid": 99, "name": "kworker/u8:2", "cgroup": {}}}])",
+                      kernel ? 2 : 1));
+    auto &cpu = trace.cpu(0).at(0).start().id(1, 10, 10, "app").dispatch(1).at(10 * kMs);
+    cpu.epilogue(1, 99).at(60 * kMs).dispatch(1).at(100 * kMs).end(1, 10).stop();
+    EXPECT_EQ(answer().advice, kernel ? ""
+                                      : "app (10) waited 50.00 ms behind kworker/u8:2 (99). Try to "
+                                        "move that program to other CPUs (taskset).");
+  }
 }
 
 TEST_F(AnswerAdvice, ADeadlineThreadThatWaitsForItsNextPeriodGetsNoAdvice) {
@@ -84,7 +100,8 @@ TEST_F(AnswerAdvice, TheAdviceDependsOnThePriorityOfTheWaitingThread) {
   EXPECT_EQ(
       answer().advice,
       "app (10) (nice 10) waited 80.00 ms behind hog (90). Try to raise the priority of app (10) "
-      "first (renice), or to move that program to other CPUs (taskset).");
+      "first (renice, if both are in the same cgroup and session), or to move that program to "
+      "other CPUs (taskset).");
 }
 
 TEST_F(AnswerAdvice, ARealTimeThreadIsNotPreemptedByANormalOne) {
@@ -117,10 +134,11 @@ TEST_F(AnswerAdvice, AffinitiesDecideHowManyThreadsAreTooMany) {
     }
     cpu.at(110 * kMs).end(1, 11).dispatch(2).at(120 * kMs).stop();
     trace.cpu(1).at(0).start().at(120 * kMs).stop();
-    EXPECT_EQ(answer().advice,
-              child == 0b1 ? "Try fewer threads, or a wider affinity (taskset, OMP_PROC_BIND): 1.9 "
-                             "of them wanted a CPU at a time, and they may use 1 of 2 CPUs."
-                           : "");
+    EXPECT_EQ(answer().advice, child == 0b1
+                                   ? "Try fewer threads, or a wider affinity (taskset, "
+                                     "OMP_PROC_BIND, cpuset of the cgroup): 1.9 "
+                                     "of them wanted a CPU at a time, and they may use 1 of 2 CPUs."
+                                   : "");
   }
 }
 
@@ -137,8 +155,8 @@ TEST_F(AnswerAdvice, TheTimeAfterYieldsOfASpinningThreadIsNotLost) {
   const Answer of = answer();
   EXPECT_EQ(of.sentences,
             "app (10) ran for 25 % of its life and waited 15 % for a CPU, nearly always behind "
-            "hog. It spins in sched_yield: for 60 % of its life, it had yielded and had nothing to "
-            "do. It was never blocked.");
+            "hog. It spins in sched_yield: for 60 % of its life, it had yielded, perhaps because "
+            "it had nothing to do. It was never blocked.");
   EXPECT_EQ(of.advice,
             "app (10) waited 15.00 ms behind hog (90). Try to move that program to other CPUs "
             "(taskset).");

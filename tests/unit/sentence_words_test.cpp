@@ -77,8 +77,8 @@ TEST_F(SentenceWords, ASpinOfAHundredthIsSaid) {
   const uint32_t a = thread("a", {.running = 90, .waiting = 10, .spinning = 1});
   held(a, traced(other("hog")), 10);
   EXPECT_EQ(said(), "a (11) ran for 90 % of its life and waited 9 % for a CPU, nearly always "
-                    "behind hog. It spins in sched_yield: for 1 % of its life, it had yielded and "
-                    "had nothing to do. It was never blocked.");
+                    "behind hog. It spins in sched_yield: for 1 % of its life, it had yielded, "
+                    "perhaps because it had nothing to do. It was never blocked.");
   why.threads[a].running = 190;
   EXPECT_EQ(said(), "a (11) ran for 95 % of its life and waited 4 % for a CPU, nearly always "
                     "behind hog. It was never blocked.");
@@ -88,9 +88,10 @@ TEST_F(SentenceWords, SeveralProgramsSpin) {
   const ThreadTime spins = {.running = 8, .waiting = 2, .spinning = 2};
   thread("a", spins);
   thread("b", spins);
-  EXPECT_EQ(said(), "a, b (2 threads of 2 processes) ran for 80 % of their life and never waited "
-                    "for a CPU. They spin in sched_yield: for 20 % of their life, they had yielded "
-                    "and had nothing to do. They were never blocked.");
+  EXPECT_EQ(said(),
+            "a, b (2 threads of 2 processes) ran for 80 % of their life and never waited "
+            "for a CPU. They spin in sched_yield: for 20 % of their life, they had yielded, "
+            "perhaps because they had nothing to do. They were never blocked.");
 }
 
 TEST_F(SentenceWords, EachHolderHasItsWords) {

@@ -163,7 +163,7 @@ waiting for a CPU                            600 ns  34.3 %
 blocked                                           0   0.0 %
 not known                                    450 ns  25.7 %
   another reason                             100 ns   5.7 %
-  the capture was paused                      90 ns   5.1 %
+  since a pause of the capture                90 ns   5.1 %
   records are missing in the files            80 ns   4.6 %
   older than what the flight recorder keeps   70 ns   4.0 %
   events were lost                            60 ns   3.4 %

@@ -261,5 +261,20 @@ TEST_F(WhyText, ATreeOfStacksSaysWhereNobodyCalled) {
 )");
 }
 
+/// A signal ends a wait for a PI futex that another thread holds.
+TEST_F(WhyText, WhoEndedAWaitThatWasGivenUpHeldNoLock) {
+  const Culprit timer(Culprit::Kind::interrupt, uint32_t(InterruptSource::timer));
+  why.locks = {
+      {.thread = 0, .futex = 16, .waker = timer, .count = 3, .gave_up = 3, .ns = 90, .max = 40},
+      {.thread = 0, .futex = 16, .waker = worker, .count = 2, .gave_up = 1, .ns = 20, .max = 15},
+      {.thread = 0, .futex = 17, .waker = timer, .count = 1, .gave_up = 1, .ns = 10, .max = 10}};
+  const std::string locks = text();
+  EXPECT_EQ(locks.substr(locks.find("FUTEX  ")),
+            R"(FUTEX  PROCESS  MOST TIME ENDED BY  THREADS  WAITS    TIME    MAX
+0x10   11       worker (12)               1      5  110 ns  40 ns
+0x11   11       a timer                   1      1   10 ns  10 ns
+)");
+}
+
 } // namespace
 } // namespace ovnitrace
