@@ -170,8 +170,8 @@ HostInput open_trace_dir(const std::string &path, const TraceInfo &info, int64_t
   const std::vector<std::string> parts =
       chunks.empty() ? trace_parts(path) : std::vector<std::string>();
   if (chunks.empty() && parts.empty())
-    throw Error("no trace in " + path +
-                ": it has no chunk file (cpu0000.ftr, …); name the directory that ovnitrace wrote");
+    throw Error("the trace " + path + " has no chunk file (cpu0000.ftr, …): the capture has just " +
+                "begun, or nothing could be written");
   HostInput host{.name = info.host.empty() ? path : info.host,
                  .path = path,
                  .clock_offset_ns = clock_offset_ns,

@@ -77,9 +77,9 @@ struct TraceFaults : ::testing::Test {
 
 TEST_F(TraceFaults, ADirectoryNeedsAChunkFile) {
   TraceBuilder(dir.path()).json(R"({"format": "ovnitrace", "version": 1})").write();
-  EXPECT_EQ(error(), "no trace in " + dir.path() +
-                         ": it has no chunk file (cpu0000.ftr, …); name the directory that "
-                         "ovnitrace wrote");
+  EXPECT_EQ(error(), "the trace " + dir.path() +
+                         " has no chunk file (cpu0000.ftr, …): the capture has just begun, or "
+                         "nothing could be written");
 }
 
 TEST_F(TraceFaults, ATraceNeedsARecord) {
