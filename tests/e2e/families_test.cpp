@@ -53,6 +53,7 @@ TEST_F(Families, OnlyChosenFamiliesAreRecorded) {
                 count(events, "task_activate"),
             0u);
   EXPECT_EQ(count(events, "interrupt_start"), 0u);
+  EXPECT_EQ(count(events, "blackout_start"), 0u) << "nothing was lost";
 }
 
 // Otherwise the states at the start would last for ever.

@@ -79,6 +79,7 @@ TEST(ControlLeaves, CodeElsewhereBelongsToTheFunction) {
 
 TEST(ControlLeaves, TablesOfSwitchesStayInside) {
   EXPECT_EQ(leaves_of("3e ff e0 c3"), Addresses{kFoo + 3});                   // notrack jmp *%rax
+  EXPECT_EQ(leaves_of("c3 3e ff e0"), Addresses{kFoo});                       // at the end
   EXPECT_EQ(leaves_of("48 63 04 82 48 01 d0 ff e0 c3"), Addresses{kFoo + 9}); // movslq, add, jmp
   // cmp $5, %edi; ja; jmp *table(,%rdi,8); ret
   EXPECT_EQ(leaves_of("83 ff 05 77 07 ff 24 fd 00 20 40 00 c3"), Addresses{kFoo + 12});

@@ -137,6 +137,11 @@ TEST_F(Help, HasEachOptionAndNoneOfTheParsersOwnWords) {
   }
 }
 
+TEST_F(Help, EndsWithExamples) {
+  for (CLI::App *one : commands())
+    EXPECT_NE(one->get_footer().find("Example"), std::string::npos) << one->get_name();
+}
+
 TEST_F(Help, AnOptionThatFollowsAGroupIsOutsideIt) {
   const RootApp root("What it does.", "program");
   bool flag = false;

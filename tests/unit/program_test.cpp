@@ -136,6 +136,22 @@ TEST_F(ProgramTest, SaysWhyItCannotRun) {
   EXPECT_EQ(failure_of("/bin/true"), Failure("", 0));
 }
 
+/// As if ovnitrace were killed before the capture has started.
+TEST_F(ProgramTest, IsNotExecutedIfItsGateIsNeverOpened) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0); // the child of the child keeps it open until it ends
+  EXPECT_EQ(status_of([&] {
+              new Program({"touch", dir_ / "made"}, Identity()); // its destructor would kill it
+              return 0;
+            }),
+            0);
+  close(ends[1]);
+  char none;
+  EXPECT_EQ(read(ends[0], &none, 1), 0);
+  close(ends[0]);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "made"));
+}
+
 TEST_F(ProgramTest, HasTheLimitOfFilesThatWeWereStartedWith) {
   restore_file_limit();
   rlimit before = {};

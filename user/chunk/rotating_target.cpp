@@ -100,22 +100,20 @@ void RotatingTarget::fill_part(DirectoryTarget &part, uint64_t known_until) {
     if (cpu.next_number)
       begin = std::min(begin, std::max(cpu.last, known_until));
   }
-  if (!parts_.empty()) {
-    const ForgottenStates::Remembered known = states_.remembered(begin, {});
-    for (uint32_t n = 0; n < cpus_; n++) {
-      Cpu &cpu = by_cpu_[n];
-      if (!cpu.next_number)
-        continue;
-      uint64_t end = std::max({cpu.last, known_until, begin});
-      if (!known.states[n].empty())
-        end = std::max(end, known.states[n].back().time);
-      const Gap gap = {n, cpu.next_number - 1, begin, end, cpu.events};
-      if (part.output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
-        throw Error(part.output().error());
-      cpu.last = end;
-      cpu.from = cpu.to = part.file_bytes(n);
-      cpu.has_file = true;
-    }
+  const ForgottenStates::Remembered known = states_.remembered(begin, {});
+  for (uint32_t n = 0; n < cpus_; n++) {
+    Cpu &cpu = by_cpu_[n];
+    if (!cpu.next_number) // as in the first part
+      continue;
+    uint64_t end = std::max({cpu.last, known_until, begin});
+    if (!known.states[n].empty())
+      end = std::max(end, known.states[n].back().time);
+    const Gap gap = {n, cpu.next_number - 1, begin, end, cpu.events};
+    if (part.output().write(gap_chunk(gap, known.states[n], known.unfinished[n])))
+      throw Error(part.output().error());
+    cpu.last = end;
+    cpu.from = cpu.to = part.file_bytes(n);
+    cpu.has_file = true;
   }
   put_part_file(part, true);
 }
