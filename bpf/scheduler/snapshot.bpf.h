@@ -8,6 +8,9 @@
 const volatile __u32 target_pids[CAPTURE_TARGETS] = {};
 const volatile __u32 targets = 0;
 
+/* The same processes, as the machine counts pids; 0: not found. Set by mark_targets(). */
+__u32 machine_pids[CAPTURE_TARGETS] = {};
+
 /* Whether transitions are logged. If not, a recorded state would soon be out of date. Set by the
  * loader before loading. */
 const volatile bool has_transitions = true;
@@ -35,13 +38,16 @@ static __always_inline __u32 number_for_loader(struct pid *pid)
 	return number;
 }
 
+/* Returns whether a thread is of a target. If so, notes the pid of the target. */
 static __always_inline bool is_target(struct task_struct *p)
 {
 	__u32 pid = number_for_loader(BPF_CORE_READ(p, group_leader, thread_pid));
 
 	for (__u32 n = 0; n < CAPTURE_TARGETS && n < targets; n++)
-		if (target_pids[n] == pid)
+		if (target_pids[n] == pid) {
+			machine_pids[n] = p->tgid;
 			return true;
+		}
 	return false;
 }
 

@@ -202,13 +202,20 @@ TEST_F(Filters, WakersAndHoldersOutsideKeepTheirNames) {
 }
 
 TEST_F(Filters, PidsAreThoseOfOvnitracesPidNamespace) {
-  const Outcome outcome = run({.argv = {"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c",
-                                        "sleep 1000 & " + ovnitrace() + " record -q -o " + trace() +
-                                            " -d 0.3 -t $!; status=$?; kill $!; exit $status"}});
-  EXPECT_EQ(outcome.status(), 0) << outcome.err;
-  const TraceRecord record = read_trace_json(trace());
-  ASSERT_EQ(record.threads.size(), 1u);
-  EXPECT_EQ(record.threads[0].name, "sleep");
+  for (const std::string option : {"-p", "-t"}) {
+    const Outcome outcome =
+        run({.argv = {"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c",
+                      "sleep 1000 & " + ovnitrace() + " record -q -f -o " + trace() + " -d 0.3 " +
+                          option + " $!; status=$?; kill $!; exit $status"}});
+    EXPECT_EQ(outcome.status(), 0) << outcome.err;
+    const TraceRecord record = read_trace_json(trace());
+    ASSERT_EQ(record.threads.size(), 1u);
+    EXPECT_EQ(record.threads[0].name, "sleep");
+    if (option == "-p") {
+      EXPECT_EQ(record.attached_pids, std::vector{record.threads[0].pid})
+          << "a trace has the machine's pids";
+    }
+  }
 }
 
 // Members of a container have other numbers there, but are found by their cgroup.

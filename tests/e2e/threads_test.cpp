@@ -256,8 +256,10 @@ TEST_F(Threads, APidNamespaceIsTracedFromWithin) {
   ASSERT_EQ(outcome.status(), 0) << outcome.err;
   read();
   ASSERT_EQ(told_.threads.size(), 11u);
-  for (const ThreadRecord &thread : told_.threads)
+  for (const ThreadRecord &thread : told_.threads) {
+    EXPECT_EQ(thread.pid, told_.program_pid);
     expect_whole_life(thread.tid, "many_threads");
+  }
 }
 
 // There, ovnitrace would read the mappings of the wrong process, and could not continue what it has

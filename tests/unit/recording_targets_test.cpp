@@ -74,7 +74,7 @@ TEST_F(RecordingTargets, AProcessIsTracedUntilItEndsWithTheRightsOfTheUserOfSudo
   EXPECT_GE(trace.count(FTrace_EVT_task_dispatch), 1u);
   EXPECT_EQ(trace.damage, 0u);
   EXPECT_EQ(trace.json["ended"]["how"], "the process ended");
-  EXPECT_EQ(trace.json["attached_pids"], std::vector{pid});
+  EXPECT_EQ(trace.json["attached_pids"], std::vector{trace.catalog.threads.at(0).pid});
   EXPECT_TRUE(trace.json["with_children"]);
   EXPECT_TRUE(trace.json["command"].empty());
   EXPECT_FALSE(trace.json.contains("program_pid"));

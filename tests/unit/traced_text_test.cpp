@@ -218,7 +218,6 @@ TEST(DescribedCapture, HasWhatTheOptionsSay) {
   const TraceDescription trace = describe(options, 5, user);
   EXPECT_EQ(trace.possible_cpus, 5u);
   EXPECT_EQ(trace.command, (std::vector<std::string>{"app", "--password", "x"}));
-  EXPECT_EQ(trace.attached_pids, (std::vector<uint32_t>{9, 8}));
   EXPECT_FALSE(trace.with_children);
   EXPECT_EQ(trace.filters, std::vector<std::string>{"--comm a"});
   EXPECT_EQ(trace.user, "nobody");

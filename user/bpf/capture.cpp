@@ -209,6 +209,17 @@ CaptureCounts Capture::counts() const {
   return {now.stacks_lost, now.cmdlines_lost, now.cgroups_left_out, now.threads_found};
 }
 
+std::vector<uint32_t> Capture::target_pids() const {
+  const auto &found = skeleton_->bss->machine_pids;
+  std::vector<uint32_t> pids(std::begin(found), std::end(found));
+  std::erase(pids, 0);
+  return pids;
+}
+
+uint32_t Capture::program_pid() const {
+  return __atomic_load_n(&skeleton_->bss->program_pid, __ATOMIC_RELAXED);
+}
+
 int Capture::life_fd() const {
   return bpf_map__fd(skeleton_->maps.life);
 }

@@ -67,6 +67,12 @@ public:
   /// attach().
   std::vector<listed_thread> list();
   CaptureCounts counts() const;
+  /// Returns the pids of the targets as traces have them, without those that snapshot() did not
+  /// find. In a PID namespace, these are other numbers than the caller's.
+  std::vector<uint32_t> target_pids() const;
+  /// Returns such a pid of the process that follow_children_of_caller() has followed; 0: none, or
+  /// not known.
+  uint32_t program_pid() const;
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
   size_t ring_bytes() const { return ring_bytes_; }

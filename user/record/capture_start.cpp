@@ -17,7 +17,6 @@ TraceDescription describe(const RecordOptions &options, uint32_t cpus, const Ide
   if (!options.cmdlines && !trace.command.empty())
     trace.command.resize(1); // arguments can be secrets
   shorten(trace.command);
-  trace.attached_pids = options.pids;
   trace.with_children = options.children;
   trace.filters = options.selection.asked;
   trace.all_threads = options.all && !options.selection.any() &&

@@ -84,12 +84,13 @@ RecordResult record(const RecordOptions &options) {
   try {
     traced.attach();
     trace.families = traced.captured_families();
+    trace.attached_pids = traced.capture().target_pids();
     trace.begin = monotonic_ns();
     trace.offset_to_wall = offset_to_wall_ns();
     if (options.cmdlines && (options.all || !options.pids.empty()))
       add_living(trace.command_lines);
     traced.start_program();
-    trace.program_pid = traced.program_pid();
+    trace.program_pid = traced.capture().program_pid();
     recording = std::make_unique<Recording>(options, traced, *target, std::move(trace));
     become(owner, runs_as.uid != owner.uid); // to signal the program
     if (!starts_programs(options))

@@ -24,7 +24,7 @@ struct TraceDescription {
   Host host;
   uint32_t possible_cpus = 0;
   std::vector<std::string> command; ///< empty: the whole machine, or a process that was alive
-  uint32_t program_pid = 0;         ///< of `command`; 0: none
+  uint32_t program_pid = 0;         ///< of `command`; 0: none, or not known
   std::vector<uint32_t> attached_pids;
   std::vector<std::string> filters; ///< options that chose threads; empty: none did
   bool with_children = true;        ///< of those

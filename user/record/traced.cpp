@@ -271,7 +271,7 @@ std::string Traced::unwatched_program(const CommandLines &lines) const {
   if (!program_ || !options_.probe_files.empty() ||
       !(options_.families & families_of_programs()).bits())
     return "";
-  const std::string last = lines.last_program(program_pid());
+  const std::string last = lines.last_program(capture_.program_pid());
   const auto name = [](const std::string &path) { return std::filesystem::path(path).filename(); };
   if (last.empty() || name(last) == name(options_.command[0]))
     return "";

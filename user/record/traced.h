@@ -91,8 +91,6 @@ public:
   /// Gives signals their usual effect again.
   void release_signals() { signals_.reset(); }
 
-  /// Returns the program's pid; 0 without a program.
-  uint32_t program_pid() const { return program_ ? uint32_t(program_->pid()) : 0; }
   uid_t owner() const { return owner_.uid; } ///< of the trace
   bool is_program() const { return !options_.command.empty(); }
   /// Returns the name of the program or the first process, or "system".

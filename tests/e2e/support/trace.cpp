@@ -72,6 +72,8 @@ TraceRecord read_trace_json(const std::string &trace) {
   record.how = json.at("ended").at("how");
   record.write_error = json.at("ended").value("write_error", "");
   record.exit_status = json.at("ended").value("exit_status", -1);
+  record.program_pid = json.value("program_pid", 0u);
+  record.attached_pids = json.value("attached_pids", std::vector<uint32_t>());
   for (const Json &thread : json.value("threads", Json::array()))
     record.threads.push_back(thread_of(thread));
   return record;

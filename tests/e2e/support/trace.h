@@ -28,6 +28,8 @@ struct TraceRecord {
            records = 0, records_dropped = 0;
   std::string how, write_error;
   int exit_status = 0;
+  uint32_t program_pid = 0; ///< 0: not reported
+  std::vector<uint32_t> attached_pids;
   std::vector<ThreadRecord> threads;
 
   const ThreadRecord *thread(uint32_t tid) const; ///< null: none
