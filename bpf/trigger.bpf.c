@@ -94,7 +94,7 @@ static __always_inline void note_idle(struct task_struct *prev, struct task_stru
 	}
 }
 
-/* Returns whether a CPU is plugged in. Otherwise it would look idle. */
+/* An offline CPU would look idle. */
 static __always_inline bool is_online(struct idle_cpu *cpu)
 {
 	struct rq *rq = (void *)cpu->rq;

@@ -305,7 +305,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
   }
   run.conditions = conditions_of(info);
   run.lost = summary.lost + (summary.lost_more ? 1 : 0);
-  run.stolen = stolen_share(summary, cpu_count(info, catalog));
+  run.stolen = stolen_share(summary, cpu_count(catalog));
   run.khz = mean_khz(summary);
   return run;
 }

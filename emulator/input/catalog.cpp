@@ -89,9 +89,13 @@ void end_given_away(Catalog &catalog, const std::vector<GivenAwayTid> &tids) {
 /// Puts what was found into the catalog, whose hosts are described.
 void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput> &hosts) {
   std::set<std::pair<uint32_t, uint32_t>> cpus = found.cpus;
-  for (uint32_t host = 0; host < hosts.size(); host++)
-    for (uint32_t cpu = 0; cpu < hosts[host].info.cpus; cpu++)
+  for (uint32_t host = 0; host < hosts.size(); host++) {
+    const TraceInfo &info = hosts[host].info;
+    for (const uint16_t cpu : info.topology)
       cpus.emplace(host, cpu);
+    for (uint32_t cpu = 0; info.topology.empty() && cpu < info.cpus; cpu++)
+      cpus.emplace(host, cpu);
+  }
   for (auto [host, number] : cpus)
     catalog.cpus.push_back({.index = number, .host = host});
   for (uint32_t host = 0; host < found.threads.size(); host++)

@@ -31,6 +31,10 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
   return later != peers.end() && later->tid == tid ? &*later : nullptr;
 }
 
+size_t cpu_count(const Catalog &catalog) {
+  return catalog.cpus.size();
+}
+
 std::string mark_text(const HostInfo &host, uint32_t number) {
   if (number && number <= host.marks.size())
     return host.marks[number - 1].text;

@@ -148,6 +148,9 @@ struct Catalog {
   int64_t date = 0;   ///< seconds since 1970, when it began; 0 not known
 };
 
+/// Returns how many CPUs the machines had.
+size_t cpu_count(const Catalog &catalog);
+
 /// Something wrong in the input that does not stop the reading.
 struct Diagnostic {
   std::string file;

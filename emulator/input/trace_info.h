@@ -88,12 +88,6 @@ struct TraceInfo {
   bool cpu_holders = false;               ///< as in HostInfo
 };
 
-/// Returns how many CPUs there were. The catalog has more, where their numbers have gaps.
-inline size_t cpu_count(const TraceInfo &info, const Catalog &catalog) {
-  return info.topology.empty() || catalog.hosts.size() > 1 ? catalog.cpus.size()
-                                                           : info.topology.size();
-}
-
 /// Returns whether events of a family were asked for. False too if the trace does not say so.
 bool has_family(const TraceInfo &info, std::string_view family);
 

@@ -148,7 +148,7 @@ std::string subtitle_of(const TraceInfo &info, const Catalog &catalog, const Fig
   std::string text = short_line(info.host, kMostName);
   if (!info.kernel.empty())
     text += (text.empty() ? "" : ", ") + ("Linux " + short_line(info.kernel, kMostName));
-  text += (text.empty() ? "" : ", ") + human_count(cpu_count(info, catalog), "CPU", "CPUs");
+  text += (text.empty() ? "" : ", ") + human_count(cpu_count(catalog), "CPU", "CPUs");
   text += "; " + human_count(figure.threads, "thread", "threads");
   text += ", " + human_duration(figure.to - figure.from);
   if (figure.from)

@@ -151,7 +151,7 @@ Json page_header(const ReportInput &input, const PackedTrace &trace) {
           {"preemptions", pairs(summary.preemptions)},
           {"wakeups", pairs(summary.wakeups)},
           {"cpus", cpus(input.catalog)},
-          {"cpu_count", cpu_count(input.info, input.catalog)},
+          {"cpu_count", cpu_count(input.catalog)},
           {"untraced", untraced(trace)},
           {"chains", list(input.catalog.hosts, &HostInfo::chains)},
           {"marks", marks(input)},

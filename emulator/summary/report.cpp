@@ -100,7 +100,7 @@ std::string head(const ReportInput &input, size_t columns) {
   const Catalog &catalog = input.catalog;
   std::string host = info.host;
   for (const std::string &part : {info.kernel.empty() ? "" : "Linux " + info.kernel, info.machine,
-                                  human_count(cpu_count(info, catalog), "CPU", "CPUs")})
+                                  human_count(cpu_count(catalog), "CPU", "CPUs")})
     if (!part.empty())
       host += (host.empty() ? "" : ", ") + part;
   const std::pair<const char *, std::string> lines[] = {

@@ -64,7 +64,7 @@ std::string TableParts::cpu_text(size_t cpu) const {
 
 std::string TableParts::share_text(const ThreadSummary &sum) const {
   return human_percent(sum.running(), has_cpu_shares(catalog_, summary_)
-                                          ? summary_.recorded * cpu_count(input_.info, catalog_)
+                                          ? summary_.recorded * cpu_count(catalog_)
                                           : sum.recorded());
 }
 

@@ -44,11 +44,11 @@ private:
 
   void put_head() {
     const size_t processes = count_processes(catalog_, summary_.shown);
-    text_ = fmt::format(
-        "{} of {} on {} for {}{}\n\n", human_count(threads_.size(), "thread", "threads"),
-        human_count(processes, "process", "processes"),
-        human_count(cpu_count(input_.info, catalog_), "CPU", "CPUs"), human_duration(length()),
-        input_.info.ended.empty() ? "" : "; " + input_.info.ended);
+    text_ = fmt::format("{} of {} on {} for {}{}\n\n",
+                        human_count(threads_.size(), "thread", "threads"),
+                        human_count(processes, "process", "processes"),
+                        human_count(cpu_count(catalog_), "CPU", "CPUs"), human_duration(length()),
+                        input_.info.ended.empty() ? "" : "; " + input_.info.ended);
     if (sum_.outside)
       text_.insert(text_.size() - 1, fmt::format("Of that, {} are in the regions of --control.\n",
                                                  human_duration(summary_.recorded)));
@@ -58,7 +58,7 @@ private:
     const auto put_state = [&](ThreadState state, const char *what, const std::string &more) {
       put(human_duration(sum_.reported(state)), what, more);
     };
-    const uint64_t all = summary_.recorded * cpu_count(input_.info, catalog_);
+    const uint64_t all = summary_.recorded * cpu_count(catalog_);
     put_state(ThreadState::Running, "running", human_percent(sum_.running(), all) + " of the CPUs");
     put_state(ThreadState::Cooling, "preempted (cooling)",
               "or yielded or throttled, waits for a CPU");

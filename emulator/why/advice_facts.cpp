@@ -73,7 +73,7 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
                          const std::string &name) {
   AdviceFacts facts{.name = name,
                     .length = why.recorded,
-                    .all_cpus = cpu_count(info, catalog),
+                    .all_cpus = cpu_count(catalog),
                     .woken_by_threads = why.preempted_wakers.woken,
                     .behind_preempted = why.preempted_wakers.blocked,
                     .preempted_ns = why.preempted_wakers.most_preempted};

@@ -122,7 +122,7 @@ private:
 
   std::string machine() const {
     const TimeRange &range = input_.why.range;
-    const size_t cpus = cpu_count(input_.info, input_.catalog);
+    const size_t cpus = cpu_count(input_.catalog);
     const uint64_t all = (range.to - range.from) * cpus;
     Parts by_name;
     for (const uint32_t thread : subject_.threads)

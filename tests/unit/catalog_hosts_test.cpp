@@ -78,6 +78,17 @@ TEST_F(CatalogHosts, AHostIsDescribedByItsTrace) {
   EXPECT_EQ(cpus, "0:0 1:0 1:1 1:2 ");
 }
 
+TEST_F(CatalogHosts, CpusAreThoseOfTheTopologyAndThoseThatHaveEvents) {
+  // CPU 1 of the second host came online later, and the tracer was killed.
+  const Catalog both = catalog("", R"(, "cpus": 4,
+      "topology": [{"cpu": 0}, {"cpu": 3}])");
+  std::string cpus;
+  for (const CpuInfo &cpu : both.cpus)
+    cpus += std::to_string(cpu.host) + ":" + std::to_string(cpu.index) + " ";
+  EXPECT_EQ(cpus, "0:0 1:0 1:1 1:3 ");
+  EXPECT_EQ(cpu_count(both), 4u);
+}
+
 TEST_F(CatalogHosts, IdleStatesAreSeenIfAllCpusAreRecordedWithPower) {
   const auto sees = [&](const std::string &families, const std::string &filter) {
     return catalog("", R"(, "options": {"families": ")" + families + R"("}, "filters": [")" +

@@ -32,7 +32,7 @@ TEST(Host, IsThisOneWithItsCpus) {
   EXPECT_EQ(host.name, names.nodename);
   EXPECT_EQ(host.kernel, names.release);
   EXPECT_EQ(host.machine, names.machine);
-  EXPECT_FALSE(cpu_is_present(cpus));
+  EXPECT_FALSE(cpu_is_online(cpus));
   for (const CpuTopology &cpu : host.cpus) {
     EXPECT_LT(cpu.cpu, cpus);
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu.cpu);
@@ -44,7 +44,7 @@ TEST(Host, IsThisOneWithItsCpus) {
     EXPECT_TRUE(cpu.node < 0 ||
                 std::filesystem::exists(folder + "/node" + std::to_string(cpu.node)));
   }
-  if (cpu_is_present(0)) {
+  if (cpu_is_online(0)) {
     ASSERT_FALSE(host.cpus.empty());
     EXPECT_EQ(host.cpus[0].cpu, 0u);
   }
@@ -61,8 +61,9 @@ TEST(Host, HasTheNamesOfItsIdleStates) {
   EXPECT_EQ(idle_state_names(host), names) << "all CPUs of a test machine have the same states";
 }
 
-/// What describe_host says where sysfs has other CPUs. Only this thread sees those.
-void describe_other_machine(Host &host, std::vector<std::string> &idle_states) {
+/// What describe_host says where sysfs has other CPUs. Only this thread sees those. `later`: the
+/// same when CPU 1 has come online.
+void describe_other_machine(Host &host, Host &later, std::vector<std::string> &idle_states) {
   const char *const cpus = "/sys/devices/system/cpu";
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount("tmpfs", cpus, "tmpfs", 0, nullptr) != 0)
@@ -77,7 +78,7 @@ void describe_other_machine(Host &host, std::vector<std::string> &idle_states) {
   write("cpu0/node10/is_a_link", "");
   write("cpu0/cpuidle/state0/name", "POLL");
   write("cpu0/cpuidle/state1/name", "C1");
-  write("cpu1/online", "0"); // it can be plugged in
+  write("cpu1/online", "0");
   write("cpu2/topology/physical_package_id", "3");
   write("cpu2/topology/core_id", "12");
   write("cpu2/node/is_no_link", "");
@@ -88,20 +89,29 @@ void describe_other_machine(Host &host, std::vector<std::string> &idle_states) {
   write("cpu3/topology/core_id", "12");
   host = describe_host(3);
   idle_states = idle_state_names(host);
+  write("cpu1/topology/physical_package_id", "0");
+  write("cpu1/topology/core_id", "7");
+  later = host;
+  const uint64_t records[] = {5, 1, 5, 0};
+  add_later_cpus(later, records);
 }
 
 TEST(Host, HasThePackagesCoresAndNodesOfItsCpus) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can mount";
-  Host host;
+  Host host, later;
   std::vector<std::string> idle_states;
-  std::thread([&] { describe_other_machine(host, idle_states); }).join();
+  std::thread([&] { describe_other_machine(host, later, idle_states); }).join();
   ASSERT_EQ(host.cpus.size(), 2u);
   const CpuTopology &first = host.cpus[0], &second = host.cpus[1];
   EXPECT_EQ(std::tuple(first.cpu, first.package, first.core, first.node), std::tuple(0u, 0, 1, 10));
   EXPECT_EQ(std::tuple(second.cpu, second.package, second.core, second.node),
             std::tuple(2u, 3, 12, -1));
   EXPECT_EQ(idle_states, (std::vector<std::string>{"POLL", "", ""})) << "names of all CPUs";
+  ASSERT_EQ(later.cpus.size(), 3u);
+  const CpuTopology &second_now = later.cpus[1];
+  EXPECT_EQ(std::tuple(second_now.cpu, second_now.package, second_now.core), std::tuple(1u, 0, 7));
+  EXPECT_EQ(later.cpus[2].cpu, 2u);
 }
 
 TEST(Host, NamesTheDevicesThatAreAskedFor) {

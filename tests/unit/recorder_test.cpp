@@ -155,7 +155,7 @@ TEST_F(RecorderTest, AFlushHandsOverAllThatIsOlderThanTheTimeThatItReturns) {
   EXPECT_EQ(lost, 0u);
   EXPECT_EQ(of_families, 0u);
   for (uint32_t cpu = 0; cpu < capture_->cpus(); cpu++)
-    EXPECT_EQ(store_.cpus().count(cpu) != 0, cpu_is_present(cpu)) << "also if nothing ran there";
+    EXPECT_EQ(store_.cpus().count(cpu) != 0, cpu_is_online(cpu)) << "also if nothing ran there";
 }
 
 TEST_F(RecorderTest, LeavesOutPausesAndWhatComesAfterTheEnd) {
@@ -208,7 +208,7 @@ TEST_F(RecorderTest, LeavesOutPausesAndWhatComesAfterTheEnd) {
       const auto of_pause = [&](const StoredRecord &one) {
         return one.code == code && one.cpu == cpu && one.par1 == FTRACE_BLACKOUT_PAUSED;
       };
-      EXPECT_EQ(store_.all(of_pause).size(), cpu_is_present(cpu) ? 1u : 0u) << cpu;
+      EXPECT_EQ(store_.all(of_pause).size(), cpu_is_online(cpu) ? 1u : 0u) << cpu;
     }
 }
 

@@ -293,17 +293,5 @@ TEST(Families, AreFoundByTheirWholeName) {
   EXPECT_FALSE(has_family(info, " power"));
 }
 
-TEST(CpuCount, IsThatOfTheTopologyOfAnOnlyHost) {
-  Catalog catalog;
-  catalog.hosts = {{"a"}};
-  catalog.cpus = {{0, 0}, {1, 0}, {2, 0}};
-  TraceInfo info;
-  EXPECT_EQ(cpu_count(info, catalog), 3u);
-  info.topology = {0, 2};
-  EXPECT_EQ(cpu_count(info, catalog), 2u);
-  catalog.hosts.push_back({"b"});
-  EXPECT_EQ(cpu_count(info, catalog), 3u);
-}
-
 } // namespace
 } // namespace ovnitrace

@@ -27,9 +27,9 @@ namespace ovnitrace {
 
 namespace {
 
-/// Returns whether a CPU is plugged in, online or offline. Firmware of virtual machines often
-/// promises hundreds of CPUs that could be plugged in some day. A ring for each would be gigabytes.
-bool is_plugged_in(uint32_t cpu) {
+/// Returns whether a CPU exists, online or offline. Firmware of virtual machines often promises
+/// hundreds of CPUs that could be added some day. A ring for each would be gigabytes.
+bool cpu_exists(uint32_t cpu) {
   return access(fmt::format("/sys/devices/system/cpu/cpu{}", cpu).c_str(), F_OK) == 0;
 }
 
@@ -103,7 +103,7 @@ void Capture::create_rings() {
   int rings = bpf_map__fd(skeleton_->maps.rings);
   ring_fds_.resize(cpus_);
   for (uint32_t cpu = 0; cpu < cpus_; cpu++) {
-    if (!is_plugged_in(cpu)) {
+    if (!cpu_exists(cpu)) {
       log_debug("CPU {} is not there: no ring", cpu);
       continue;
     }

@@ -76,7 +76,7 @@ public:
 
   uint32_t cpus() const { return cpus_; } ///< possible CPUs
   size_t ring_bytes() const { return ring_bytes_; }
-  /// -1: the CPU was not there; what happens on it if it is plugged in later is counted as lost.
+  /// -1: the CPU did not exist. If it is added later, its events are counted as lost.
   int ring_fd(uint32_t cpu) const { return ring_fds_[cpu].get(); }
   int life_fd() const; ///< ring of CAPTURE_LIFE_BYTES
   /// Tells the programs of another object, before it is loaded, what is traced.

@@ -41,21 +41,34 @@ int numa_node(uint32_t cpu) {
   return -1;
 }
 
+CpuTopology topology_of(uint32_t cpu) {
+  return {cpu, read_int(cpu_folder(cpu) + "/topology/physical_package_id"),
+          read_int(cpu_folder(cpu) + "/topology/core_id"), numa_node(cpu)};
+}
+
 } // namespace
 
-bool cpu_is_present(uint32_t cpu) {
+/// The kernel removes the topology of a CPU that goes offline. CPU 0 often has no file `online`.
+bool cpu_is_online(uint32_t cpu) {
   return access((cpu_folder(cpu) + "/topology").c_str(), F_OK) == 0;
 }
 
 Host describe_host(uint32_t possible_cpus) {
   utsname names = {};
   uname(&names);
-  Host host = {names.nodename, names.release, names.machine, {}};
+  Host host = {.name = names.nodename, .kernel = names.release, .machine = names.machine};
   for (uint32_t cpu = 0; cpu < possible_cpus; cpu++)
-    if (cpu_is_present(cpu))
-      host.cpus.push_back({cpu, read_int(cpu_folder(cpu) + "/topology/physical_package_id"),
-                           read_int(cpu_folder(cpu) + "/topology/core_id"), numa_node(cpu)});
+    if (cpu_is_online(cpu))
+      host.cpus.push_back(topology_of(cpu));
   return host;
+}
+
+void add_later_cpus(Host &host, std::span<const uint64_t> records) {
+  for (uint32_t cpu = 0; cpu < records.size(); cpu++) {
+    const auto at = std::ranges::lower_bound(host.cpus, cpu, {}, &CpuTopology::cpu);
+    if (records[cpu] && (at == host.cpus.end() || at->cpu != cpu))
+      host.cpus.insert(at, topology_of(cpu));
+  }
 }
 
 std::vector<std::string> idle_state_names(const Host &host) {

@@ -20,13 +20,15 @@ struct CpuTopology {
 
 struct Host {
   std::string name, kernel, machine;
-  std::vector<CpuTopology> cpus; ///< those that are present
+  std::vector<CpuTopology> cpus = {}; ///< those that were online, by number
 };
 
-/// Returns whether the CPU exists, and is not only one that could be plugged in.
-bool cpu_is_present(uint32_t cpu);
+bool cpu_is_online(uint32_t cpu);
 
+/// Describes this machine and the CPUs that are online now.
 Host describe_host(uint32_t possible_cpus);
+/// Adds the CPUs that have come online since: those with records. `records`: by CPU.
+void add_later_cpus(Host &host, std::span<const uint64_t> records);
 
 /// Returns the kernel's names of the CPUs' idle states, by number: "POLL", "C1", …. A state that
 /// differs between CPUs has an empty name. Empty without cpuidle.

@@ -120,7 +120,7 @@ void Recorder::finish() {
   for (uint32_t n = 0; n < cpus_.size(); n++) {
     const cpu_stage stage = const_cast<const cpu_stage &>(capture_.stage(n));
     cpus_[n].take_stage(stage);
-    if (cpus_[n].writer().last_time() || cpu_is_present(n))
+    if (cpus_[n].writer().last_time() || cpu_is_online(n))
       cpus_[n].finish();
     records_ += cpus_[n].writer().records();
     events_ += cpus_[n].writer().events();

@@ -153,6 +153,7 @@ void Recording::write_saved(TraceTarget &target, FlightRecorder &flight,
   saved.end = monotonic_ns();
   const bool whole = flight.save(output, saved.end) == 0;
   saved.written = output.records();
+  add_later_cpus(saved.host, saved.written);
   saved.not_written = output.losses();
   saved.write_error = output.error();
   target.end(describe, events_lost(saved));
@@ -280,6 +281,7 @@ void Recording::end(const Traced::End &end) {
             human_count(lost, "report", "reports"));
   }
   storage_.describe(trace_);
+  add_later_cpus(trace_.host, trace_.written);
   trace_.events = events_in_trace(trace_, recorder_.events());
   if (named)
     name_later(*named);
