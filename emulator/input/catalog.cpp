@@ -46,6 +46,7 @@ HostInfo described(const HostInput &host) {
                      .cpu_holders = info.cpu_holders,
                      .sees_idle = has_family(info, "power") && !chose_cpus(info),
                      .machine = info.machine,
+                     .boot_id = info.boot_id,
                      .devices = info.devices,
                      .sees_refills = info.sees_refills,
                      .stacks = info.stacks.empty() ? "" : host.path,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace ovnitrace {
 
@@ -32,7 +33,12 @@ const PeerName *find_peer(const std::vector<PeerName> &peers, uint32_t tid, uint
 }
 
 size_t cpu_count(const Catalog &catalog) {
-  return catalog.cpus.size();
+  std::set<std::pair<std::string, uint32_t>> cpus; // machine, number
+  for (const CpuInfo &cpu : catalog.cpus) {
+    const std::string &boot = catalog.hosts[cpu.host].boot_id;
+    cpus.emplace(boot.empty() ? std::to_string(cpu.host) : boot, cpu.index);
+  }
+  return cpus.size();
 }
 
 std::string mark_text(const HostInfo &host, uint32_t number) {

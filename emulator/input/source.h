@@ -109,6 +109,7 @@ struct HostInfo {
   bool cpu_holders = false;
   bool sees_idle = false;               ///< idle states of all CPUs were captured
   std::string machine = {};             ///< architecture, as uname names it; empty: not known
+  std::string boot_id = {};             ///< one for each machine and boot; empty: not known
   std::vector<DeviceName> devices = {}; ///< that woke threads
   /// FTrace_EXT_refill says when throttled threads may run again.
   bool sees_refills = false;
@@ -148,7 +149,7 @@ struct Catalog {
   int64_t date = 0;   ///< seconds since 1970, when it began; 0 not known
 };
 
-/// Returns how many CPUs the machines had.
+/// Returns how many CPUs the machines had. Two traces of one machine list each of its CPUs twice.
 size_t cpu_count(const Catalog &catalog);
 
 /// Something wrong in the input that does not stop the reading.

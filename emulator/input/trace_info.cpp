@@ -275,6 +275,7 @@ TraceInfo read_trace_info(const std::string &path, DiagnosticSink &sink) {
   TraceInfo info{.host = text_of(json, "host"),
                  .kernel = text_of(json, "kernel"),
                  .machine = text_of(json, "machine"),
+                 .boot_id = text_of(json, "boot_id"),
                  .command = texts_of(json, "command"),
                  .tracer = text_of(json, "ovnitrace"),
                  .ended = text_of(object_of(json, "ended"), "how"),

@@ -48,6 +48,7 @@ struct TraceInfo {
   std::string host;
   std::string kernel;
   std::string machine;                 ///< architecture
+  std::string boot_id;                 ///< one for each machine and boot
   std::vector<std::string> command;    ///< the program and its arguments
   std::string tracer;                  ///< version of ovnitrace
   std::string ended;                   ///< how the capture ended, in words

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -25,12 +27,35 @@ namespace {
 
 using Inputs = std::vector<TraceInput>;
 
+bool same_machine_and_time(const TraceInfo &a, const TraceInfo &b) {
+  const auto end = [](const TraceInfo &info) { return info.end_ns ? info.end_ns : UINT64_MAX; };
+  return !a.boot_id.empty() && a.boot_id == b.boot_id && a.began_ns < end(b) && b.began_ns < end(a);
+}
+
+/// Warns of traces that may both have the same threads.
+void warn_of_same_machine(const std::vector<HostInput> &hosts, DiagnosticSink &sink) {
+  for (auto host = hosts.begin(); host != hosts.end(); ++host) {
+    const auto other = std::find_if(hosts.begin(), host, [&](const HostInput &earlier) {
+      return same_machine_and_time(earlier.info, host->info);
+    });
+    if (other != host)
+      sink.report({.file = host->path,
+                   .what = "was recorded on the same machine and at the same time as " +
+                           other->path +
+                           ": each trace has its own row for a CPU, and a thread that is in both "
+                           "counts twice. Record such programs together: with -a, or with all "
+                           "their pids in one -p",
+                   .harmless = true});
+  }
+}
+
 std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSink &sink,
                                              uint64_t from) {
   std::vector<HostInput> hosts;
   for (const TraceInput &input : inputs)
     hosts.push_back(
         open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
+  warn_of_same_machine(hosts, sink);
   return std::make_unique<MergedTrace>(std::move(hosts), sink, from);
 }
 

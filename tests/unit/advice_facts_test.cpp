@@ -16,7 +16,7 @@ class FactsOfAdvice : public testing::Test {
 protected:
   FactsOfAdvice() {
     catalog.hosts.resize(1);
-    catalog.cpus.resize(4);
+    catalog.cpus = {{0}, {1}, {2}, {3}};
     catalog.threads.resize(4);
     for (uint32_t t = 0; t < 4; t++) {
       catalog.threads[t].tid = 11 + t;

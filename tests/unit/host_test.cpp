@@ -32,6 +32,7 @@ TEST(Host, IsThisOneWithItsCpus) {
   EXPECT_EQ(host.name, names.nodename);
   EXPECT_EQ(host.kernel, names.release);
   EXPECT_EQ(host.machine, names.machine);
+  EXPECT_EQ(host.boot_id.size(), 36u) << "a UUID";
   EXPECT_FALSE(cpu_is_online(cpus));
   for (const CpuTopology &cpu : host.cpus) {
     EXPECT_LT(cpu.cpu, cpus);

@@ -84,6 +84,30 @@ TEST_F(OpenTrace, OneFileOfATraceHasOneCpu) {
   EXPECT_EQ(sink.count("only one CPU"), 0u) << "nothing says that there is more";
 }
 
+TEST_F(OpenTrace, TracesOfOneMachineAndTimeAreReported) {
+  const std::string other = dir / "other";
+  std::filesystem::copy(app, other);
+  const auto reports = [&](const std::string &one, const std::string &two) {
+    for (const auto &[path, members] : {std::pair(app, one), std::pair(other, two)}) {
+      const std::string text = R"({"version": 1, "host": "n")" + members + "}";
+      test::TraceBuilder::write_file(path + "/trace.json", text.data(), text.size());
+    }
+    sink.reported.clear();
+    open_trace({{app}, {other}}, sink);
+    return sink.count("was recorded on the same machine and at the same time as " + app);
+  };
+  const std::string early = R"(, "boot_id": "x", "begin_ns": 100, "end_ns": 200)";
+  const std::string late = R"(, "boot_id": "x", "begin_ns": 200, "end_ns": 300)";
+  EXPECT_EQ(reports(early, early), 1u);
+  EXPECT_EQ(sink.reported.at(0).file, other);
+  EXPECT_TRUE(sink.reported.at(0).harmless);
+  EXPECT_EQ(reports(early, R"(, "boot_id": "x", "begin_ns": 199)"), 1u) << "its end is not known";
+  EXPECT_EQ(reports(early, late), 0u) << "at another time";
+  EXPECT_EQ(reports(late, early), 0u);
+  EXPECT_EQ(reports(early, R"(, "boot_id": "y", "begin_ns": 100, "end_ns": 200)"), 0u) << "a clone";
+  EXPECT_EQ(reports("", ""), 0u) << "older traces do not say of which machine they are";
+}
+
 TEST_F(OpenTrace, ADirectoryThatMayNotBeReadIsNoOtherFile) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can become a user who may not";

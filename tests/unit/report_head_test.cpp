@@ -66,7 +66,7 @@ TEST_F(ReportHead, HasALineForEachThingThatIsKnown) {
   setenv("TZ", "XYZ-2", 1); // two hours ahead of UTC
   tzset();
   add_threads(2);
-  catalog.cpus.resize(3);
+  catalog.cpus = {{0}, {1}, {4}};
   summary.cpus.resize(3);
   info.host = "node";
   info.kernel = "6.1.0";

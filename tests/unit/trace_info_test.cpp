@@ -47,7 +47,7 @@ std::string list(size_t count, const std::string &element) {
 
 TEST_F(TraceInfos, HaveTheTextsAndFlagsOfTheCapture) {
   const TraceInfo info = read(R"("format": "ovnitrace", "host": "h", "kernel": "6.1",
-    "machine": "arm64", "command": ["a", 7, "b"], "ovnitrace": "0.3", "ended": {"how": "exited"},
+    "machine": "arm64", "boot_id": "0b-1c", "command": ["a", 7, "b"], "ovnitrace": "0.3", "ended": {"how": "exited"},
     "filters": ["--cpu 1"], "with_children": false, "user": "me",
     "options": {"families": "sched, power", "buffer": "cyc:4096", "stacks": "user"},
     "control": {"region": "thread"}, "sees_refills": true, "all_threads": true,
@@ -55,6 +55,7 @@ TEST_F(TraceInfos, HaveTheTextsAndFlagsOfTheCapture) {
   EXPECT_EQ(info.host, "h");
   EXPECT_EQ(info.kernel, "6.1");
   EXPECT_EQ(info.machine, "arm64");
+  EXPECT_EQ(info.boot_id, "0b-1c");
   EXPECT_EQ(info.command, (Texts{"a", "b"})) << "only texts";
   EXPECT_EQ(info.tracer, "0.3");
   EXPECT_EQ(info.ended, "exited");
@@ -291,6 +292,19 @@ TEST(Families, AreFoundByTheirWholeName) {
     EXPECT_TRUE(has_family(info, family)) << family;
   EXPECT_FALSE(has_family(info, "pow"));
   EXPECT_FALSE(has_family(info, " power"));
+}
+
+TEST(CpuCount, CountsTheCpusOfAMachineOnce) {
+  Catalog catalog;
+  catalog.hosts = {{.name = "a"}, {.name = "a"}};
+  catalog.cpus = {{0, 0}, {2, 0}, {0, 1}, {3, 1}};
+  EXPECT_EQ(cpu_count(catalog), 4u) << "the traces do not say of which machine they are";
+  catalog.hosts[0].boot_id = "x";
+  EXPECT_EQ(cpu_count(catalog), 4u);
+  catalog.hosts[1].boot_id = "y";
+  EXPECT_EQ(cpu_count(catalog), 4u) << "clones have one name";
+  catalog.hosts[1].boot_id = "x";
+  EXPECT_EQ(cpu_count(catalog), 3u);
 }
 
 } // namespace

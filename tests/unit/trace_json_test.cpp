@@ -125,6 +125,7 @@ TEST(TraceJson, SaysAtTheStartWhatIsCaptured) {
 
 TEST(TraceJson, SaysMoreWhereThereIsMore) {
   TraceDescription trace = described();
+  trace.host.boot_id = "0b-1c";
   trace.attached_pids = {9, 8};
   trace.with_children = false;
   trace.all_threads = trace.cpu_holders = trace.sees_refills = true;
@@ -136,6 +137,7 @@ TEST(TraceJson, SaysMoreWhereThereIsMore) {
   trace.buffer = {BufferKind::kStop, 7};
   trace.how = "stopping";
   nlohmann::json found = written(trace);
+  EXPECT_EQ(found["boot_id"], "0b-1c");
   EXPECT_EQ(found["attached_pids"], nlohmann::json::parse("[9, 8]"));
   EXPECT_EQ(found["with_children"], false);
   EXPECT_EQ(found["all_threads"], true);

@@ -57,6 +57,7 @@ Host describe_host(uint32_t possible_cpus) {
   utsname names = {};
   uname(&names);
   Host host = {.name = names.nodename, .kernel = names.release, .machine = names.machine};
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> host.boot_id;
   for (uint32_t cpu = 0; cpu < possible_cpus; cpu++)
     if (cpu_is_online(cpu))
       host.cpus.push_back(topology_of(cpu));

@@ -20,6 +20,7 @@ struct CpuTopology {
 
 struct Host {
   std::string name, kernel, machine;
+  std::string boot_id = {};           ///< the kernel's, one for each machine and boot
   std::vector<CpuTopology> cpus = {}; ///< those that were online, by number
 };
 

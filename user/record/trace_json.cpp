@@ -241,6 +241,8 @@ void write_json(const TraceDescription &trace, const ThreadsSoFar *threads, cons
         {"stacks", trace.stacks_option}}},
       {"begin_ns", trace.begin},
   };
+  if (!trace.host.boot_id.empty())
+    json["boot_id"] = trace.host.boot_id;
   if (trace.program_pid)
     json["program_pid"] = trace.program_pid;
   if (!trace.filters.empty())
