@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -29,15 +30,43 @@ uint32_t find_tid(const Catalog &catalog, uint32_t tid) {
   throw Error("the trace has no thread {}: `ovnitrace info` lists the threads", tid);
 }
 
+/// Whose path it is. From `turn` on, it is that of `last`.
+struct PathSubject {
+  uint32_t thread, last;   ///< indices into Catalog::threads
+  uint64_t from, turn, to; ///< ns on the clock of the trace
+  bool guessed;            ///< `thread` was not named by anybody
+};
+
+/// Returns the thread that ended last among the threads that the process of a main thread had up to
+/// `to`, ns. If several have not ended, returns `main` or else the one that ran longest.
+uint32_t last_of_process(const Catalog &catalog, const HistoryRecorder &history, uint32_t main,
+                         uint64_t to) {
+  if (history.ended_at(main) == UINT64_MAX)
+    return main;
+  const ThreadInfo &first = catalog.threads[main];
+  const auto is_of = [&](const ThreadInfo &thread) {
+    return thread.pid == first.pid && thread.host == first.host && thread.birth >= first.birth;
+  };
+  for (const ThreadInfo &thread : catalog.threads) // a later process may have the same pid
+    if (is_of(thread) && thread.tid == thread.pid && thread.birth > first.birth)
+      to = std::min(to, thread.birth - 1);
+  uint32_t last = main;
+  const auto order = [&](uint32_t t) { return std::pair(history.ended_at(t), history.ran(t)); };
+  for (uint32_t t = 0; t < catalog.threads.size(); t++)
+    if (is_of(catalog.threads[t]) && catalog.threads[t].birth <= to && order(t) > order(last))
+      last = t;
+  return last;
+}
+
 /// Returns where the path ends. `kept`: by thread, 1 if the cut keeps it, so the path can be its.
-PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
-                 const PathQuery &query, const std::vector<uint8_t> &kept,
-                 const HistoryRecorder &history) {
+PathSubject subject_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
+                       const PathQuery &query, const std::vector<uint8_t> &kept,
+                       const HistoryRecorder &history) {
   if (query.section) {
     const LongSection found = history.section();
     if (found.thread == kNone)
       throw Error("no section {} starts and ends in this part of the trace", *query.section);
-    return {found.thread, found.from, found.to, false};
+    return {found.thread, found.thread, found.from, found.to, found.to, false};
   }
   uint32_t thread = query.thread ? *query.thread
                     : query.tid  ? find_tid(catalog, *query.tid)
@@ -51,23 +80,31 @@ PathRoot root_of(const Catalog &catalog, const TraceInfo &info, TimeRange range,
     thread = longest;
   if (thread == kNone)
     throw Error("no thread ran in this part of the trace, so there is no critical path");
-  const uint64_t end = history.ended_at(thread);
-  const uint64_t to = end > range.from ? std::min(end, range.to) : range.to;
   const ThreadInfo &root = catalog.threads[thread];
+  const uint32_t last =
+      root.tid == root.pid ? last_of_process(catalog, history, thread, range.to) : thread;
+  const uint64_t end = history.ended_at(last);
+  const uint64_t to = end > range.from ? std::min(end, range.to) : range.to;
   const uint64_t started = history.started(root.host);
   const std::vector<uint32_t> program = program_pids(info, catalog);
   const bool waited = started < to && std::ranges::find(program, root.pid) != program.end();
-  return {thread, waited ? std::max(range.from, started) : range.from, to, guessed};
+  const uint64_t from = waited ? std::max(range.from, started) : range.from;
+  const uint64_t turn = last == thread ? to : std::clamp(history.ended_at(thread), from, to);
+  return {thread, last, from, turn, to, guessed};
 }
 
-CriticalPath walk_from(const PathRoot &root, HistoryRecorder &history, const Catalog &catalog,
+CriticalPath walk_from(const PathSubject &subject, HistoryRecorder &history, const Catalog &catalog,
                        size_t number, size_t walks) {
   CriticalPath path;
-  path.thread = root.thread;
-  path.guessed = root.guessed;
-  path.from = root.from;
-  path.to = root.to;
-  Walk(history.slices(), catalog, path.segments, number, walks).from(root);
+  path.thread = subject.thread;
+  path.last = subject.last;
+  path.guessed = subject.guessed;
+  path.from = subject.from;
+  path.to = subject.to;
+  for (const PathRoot &root : {PathRoot{subject.last, subject.turn, subject.to},
+                               PathRoot{subject.thread, subject.from, subject.turn}})
+    if (root.from < root.to)
+      Walk(history.slices(), catalog, path.segments, number, walks).from(root);
   return path;
 }
 
@@ -118,19 +155,19 @@ std::vector<CriticalPath> critical_paths(EventSource &source, const TraceInfo &i
   HistoryRecorder history(catalog, query, kept);
   replay_slices(source, times, history);
   history.finish(range_of(times, catalog).to);
-  std::vector<PathRoot> roots = {
-      root_of(catalog, info, range_of(times, catalog), query, kept, history)};
+  std::vector<PathSubject> subjects = {
+      subject_of(catalog, info, range_of(times, catalog), query, kept, history)};
   if (more)
     for (const uint32_t thread : history.by_running(kept)) {
-      if (roots.size() > more)
+      if (subjects.size() > more)
         break;
       const PathQuery own = {.tid = {}, .section = {}, .thread = thread};
-      if (thread != roots.front().thread)
-        roots.push_back(root_of(catalog, info, range_of(times, catalog), own, kept, history));
+      if (thread != subjects.front().thread)
+        subjects.push_back(subject_of(catalog, info, range_of(times, catalog), own, kept, history));
     }
   std::vector<CriticalPath> paths;
-  for (const PathRoot &root : roots)
-    paths.push_back(walk_from(root, history, catalog, paths.size(), roots.size()));
+  for (const PathSubject &subject : subjects)
+    paths.push_back(walk_from(subject, history, catalog, paths.size(), subjects.size()));
   if (ReadWatcher::current)
     ReadWatcher::current->ends();
   return paths;

@@ -57,7 +57,8 @@ struct PathQuery {
 
 /// A path. Its segments cover `from` to `to` without a gap.
 struct CriticalPath {
-  uint32_t thread = kNone;        ///< at the end of the path, index into Catalog::threads
+  uint32_t thread = kNone;        ///< whose path it is, index into Catalog::threads
+  uint32_t last = kNone;          ///< at its end: another thread of the process outlived `thread`
   bool guessed = false;           ///< nobody named a thread: this one ran longest
   uint64_t from = 0, to = 0;      ///< ns on the clock of the trace
   DiskList<PathSegment> segments; ///< the last one first
@@ -69,10 +70,11 @@ struct CriticalPath {
   }
 };
 
-/// Returns the path that ends where its thread does, from reading all of `source` once. `cut`
-/// selects the time and, if `query` names no thread, the threads that the path may end in; a path
-/// leads through any thread. Memory grows with threads and CPUs: slices are in a temporary file.
-/// Throws Error if there is no such thread or section.
+/// Returns the path that ends where its thread does, from reading all of `source` once. The path of
+/// a main thread that ends before its process goes on with the thread of the process that ends
+/// last. `cut` selects the time and, if `query` names no thread, the threads that the path may end
+/// in; a path leads through any thread. Memory grows with threads and CPUs: slices are in a
+/// temporary file. Throws Error if there is no such thread or section.
 CriticalPath critical_path(EventSource &source, const TraceInfo &info, const Cut &cut,
                            const PathQuery &query);
 

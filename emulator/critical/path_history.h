@@ -62,7 +62,8 @@ public:
   uint32_t longest_running(const std::vector<uint8_t> &kept) const;
   /// Returns the threads in `kept` (1 by index) that ran, the longest running first.
   std::vector<uint32_t> by_running(const std::vector<uint8_t> &kept) const;
-  bool ran(uint32_t thread) const { return ran_[thread] != 0; }
+  /// Returns how long a thread ran, ns.
+  uint64_t ran(uint32_t thread) const { return ran_[thread]; }
   /// Returns when a thread ended, ns; UINT64_MAX if it has not.
   uint64_t ended_at(uint32_t thread) const { return ended_[thread]; }
   /// Returns when the program of a host started, ns; 0 if that is not known.

@@ -13,7 +13,6 @@ namespace ovnitrace {
 struct PathRoot {
   uint32_t thread;   ///< index into Catalog::threads
   uint64_t from, to; ///< ns on the clock of the trace
-  bool guessed;      ///< `thread` was not named by anybody
 };
 
 /// Finds the segments of a path, the last one first. Memory grows with threads and CPUs.

@@ -187,8 +187,9 @@ bool loses(const Runs &runs, const std::string &group) {
 }
 
 bool loses_path_end(const Runs &runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const RunTimes &run) { return run.lossy.contains(run.of); });
+  return std::any_of(runs.begin(), runs.end(), [](const RunTimes &run) {
+    return run.lossy.contains(run.of) || run.lossy.contains(run.last);
+  });
 }
 
 bool loses_any(const Runs &runs) {

@@ -288,6 +288,7 @@ RunTimes measure(const std::string &trace, const TraceInfo &info, const RunQuery
 
   Namer namer(catalog, names, renames);
   run.of = namer.group(path.thread);
+  run.last = namer.group(path.last);
   run.regions = !info.chains.empty();
   run.part =
       !query.section && (!info.attached_pids.empty() || (info.all_threads && !info.program_pid));

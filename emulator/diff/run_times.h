@@ -47,10 +47,11 @@ struct Condition {
 
 struct RunTimes {
   std::string trace;                             ///< its path
-  std::string of;                                ///< group of the thread at the end of the path
+  std::string of;                                ///< group of the thread whose path it is
+  std::string last = {};                         ///< of CriticalPath::last
   uint64_t wall = 0;                             ///< ns: length of the path; see `regions`
   uint64_t from = 0;                             ///< its start, ns on the clock of the trace
-  uint32_t thread = kNone;                       ///< its end: index into Catalog::threads
+  uint32_t thread = kNone;                       ///< whose it is: index into Catalog::threads
   Times path;                                    ///< adds up to `wall`
   std::map<TimeCause, PathSegment> longest;      ///< of the path, by cause
   Times life;                                    ///< of all threads: adds up to their lives

@@ -67,6 +67,41 @@ TEST_F(PathStart, EndsWithItsThread) {
   EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200"}));
 }
 
+/// Thread 12 creates a lot of work for itself; 11, the main thread, has ended. 22 is no thread of
+/// the process.
+TEST_F(PathStart, OfAMainThreadEndsWithItsProcess) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 12, 11, "b").id(3, 13, 11, "c");
+  cpu.id(4, 22, 22, "d").snapshot(1, 1, 0).snapshot(2, 4, 0).snapshot(3, 2, 0).snapshot(4, 4, 0);
+  cpu.at(100).start().at(200).end(1, 12).dispatch(2).at(300).activate(3, 12).at(310).sleep(2, 13);
+  cpu.dispatch(3).at(350).activate(2, 13).at(360).end(3, 12).dispatch(2).at(400).end(2, 22);
+  cpu.dispatch(4).at(450).end(4).at(500).stop();
+  const Texts all = {"11 running 100-200", "12 running 200-310", "13 running 310-350",
+                     "12 waiting 350-360 peer=13", "12 running 360-400"};
+  EXPECT_EQ(path({11, {}}), all);
+  set_program(11);
+  EXPECT_EQ(path({}), all);
+  EXPECT_EQ(path({13, {}}).back(), "13 running 310-360") << "no main thread";
+  Cut cut;
+  cut.from = 150;
+  EXPECT_EQ(path({}, cut), (Texts{"12 running 250-310", all[2], all[3], all[4]}));
+  cut.from = {};
+  cut.to = 120;
+  EXPECT_EQ(path({}, cut), (Texts{all[0], "12 running 200-220"}));
+}
+
+TEST_F(PathStart, AnotherProcessOfTheSamePidDoesNotCount) {
+  auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").snapshot(1, 1, 0).at(100).start();
+  cpu.at(200).end(1).at(300).id(2, 11, 11, "b", 300).id(3, 12, 11, "c", 310).at(310);
+  cpu.activate_new(3, 0).dispatch(3).at(400).end(3).at(500).stop();
+  CollectingSink sink;
+  trace.write();
+  const auto source = open_trace({{dir.path()}}, sink);
+  const Catalog &catalog = source->catalog();
+  const auto first = uint32_t(first_with_tid(catalog, 11));
+  CriticalPath path = critical_path(*source, {}, {}, {.tid = {}, .section = {}, .thread = first});
+  EXPECT_EQ(path.to, 200u);
+}
+
 TEST_F(PathStart, TheDefaultIsAThreadThatTheCutKeeps) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b");
   cpu.snapshot(1, 1, 0).snapshot(2, 4, 0).at(100).start();
