@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ovnitrace {
@@ -101,13 +102,18 @@ void add_line(Lines &lines, std::vector<std::string> words, uint64_t ns, uint64_
   line.count += count;
 }
 
+/// Returns whether a peer is neither in the trace nor the idle task.
+bool is_untraced(const Peer &peer) {
+  return peer.thread == kNone && peer.tid != 0 && peer.tid != kNone;
+}
+
 /// Groups the threads of a path, and the holders of their CPUs, by name.
 class Groups {
 public:
   Groups(const Catalog &catalog, const std::vector<PathSum> &sums) : catalog_(catalog) {
     for (const PathSum &sum : sums) {
       threads_[name_of_segment(sum.like, catalog)].insert(sum.like.thread);
-      holders_[peer_name(sum.like, catalog)].insert(holder_text(sum.like, catalog));
+      holders_[holder_key(sum.like)].insert(holder_text(sum.like, catalog));
     }
   }
   /// Returns "cc1 (20 threads)", or the thread if no other one has its name.
@@ -118,11 +124,16 @@ public:
 
   /// Does the same for a holder; empty if it is not known.
   std::string holder(const PathSegment &like) const {
-    const std::string name(peer_name(like, catalog_));
-    return label(name, holders_.at(name).size(), holder_text(like, catalog_));
+    const HolderKey key = holder_key(like);
+    return label(key.second, holders_.at(key).size(), holder_text(like, catalog_));
   }
 
 private:
+  using HolderKey = std::pair<bool, std::string>; ///< not traced, name: what a line has
+
+  HolderKey holder_key(const PathSegment &like) const {
+    return {is_untraced(like.peer), peer_name(like, catalog_)};
+  }
   static std::string label(const std::string &name, size_t count, const std::string &one) {
     return name.empty() || count == 1 ? one
                                       : fmt::format("{} ({} threads)", short_name(name), count);
@@ -130,13 +141,8 @@ private:
 
   const Catalog &catalog_;
   std::map<std::string, std::set<uint32_t>> threads_;
-  std::map<std::string, std::set<std::string>> holders_;
+  std::map<HolderKey, std::set<std::string>> holders_;
 };
-
-/// Returns whether a peer is neither in the trace nor the idle task.
-bool is_untraced(const Peer &peer) {
-  return peer.thread == kNone && peer.tid != 0 && peer.tid != kNone;
-}
 
 /// Returns the cause, with the system call of a blocked thread if the cause does not name it.
 std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {

@@ -189,20 +189,21 @@ TEST_F(PathReport, ThreadsAndHoldersOfOneNameShareALine) {
   add(0, Cause::waiting, 6, traced(2));
   add(0, Cause::waiting, 5, untraced(99));
   add(0, Cause::waiting, 4, untraced(98));
+  catalog.threads[2].name = "hog";
   EXPECT_EQ(text(0, true), R"(
 THREAD           CAUSE               TIME   SHARE  TIMES
 app (2 threads)  running            70 ns  58.3 %      2
 app (2 threads)  waiting for a CPU  30 ns  25.0 %      3
-job (21)         running            20 ns  16.7 %      1
+hog (21)         running            20 ns  16.7 %      1
 
 Who held the CPU meanwhile
 
 HOLDER                        TIME   SHARE  TIMES
 hog (2 threads), not traced  15 ns  12.5 %      2
-job (21)                      6 ns   5.0 %      1
+hog (21)                      6 ns   5.0 %      1
 thread 99, not traced         5 ns   4.2 %      1
 thread 98, not traced         4 ns   3.3 %      1
-)") << "threads without a name are not one";
+)") << "threads without a name are not one, nor are traced and untraced ones";
 }
 
 TEST_F(PathReport, APartIsDividedWhereAThreadOrAHolderGetsAnotherName) {
