@@ -19,7 +19,6 @@ namespace {
 using Kind = TimeCause::Kind;
 
 constexpr size_t kMostParts = 4;
-constexpr int64_t kOnly = 10;   ///< less than this part of a wait does not change its name
 constexpr int64_t kLittle = 20; ///< causes below 1 / kLittle of the largest are summed up
 
 /// Causes that share a part of the sentence: who waited or was blocked does not matter to it.
@@ -94,10 +93,13 @@ std::vector<Part> parts_of(const Comparison &comparison, const Names &names) {
   for (const auto &[key, part] : parts)
     list.push_back(part);
   for (auto &[holder, ns] : waits) { // one part: a holder preempts, and lets woken threads wait
-    const bool only = std::abs(ns[Kind::waiting]) * kOnly < std::abs(ns[Kind::preempted]);
-    const Kind kind = only ? Kind::preempted : Kind::waiting;
+    const int64_t preempted = ns[Kind::preempted], waiting = ns[Kind::waiting];
+    const Kind kind = waiting ? Kind::waiting : Kind::preempted;
     const TimeCause cause{.group = {}, .kind = kind, .call = {}, .culprit = holder};
-    list.push_back({kind, text_of(cause, named, names), ns[Kind::preempted] + ns[Kind::waiting]});
+    const bool both = preempted && waiting; // a sum must not have the name of one line of the table
+    list.push_back(
+        {kind, both ? "preempted or " + text_of(cause, named, names) : text_of(cause, named, names),
+         preempted + waiting});
   }
   std::erase_if(list, [](const Part &part) { return part.ns == 0; });
   std::stable_sort(list.begin(), list.end(),

@@ -88,10 +88,12 @@ TEST_F(DiffReport, CausesThatCancelOutAreStillNamed) {
 }
 
 TEST_F(DiffReport, APreemptionAndAWaitBehindOneHolderAreOnePart) {
-  EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 0, 9)}),
-            "B is 109 ns slower: +109 ns preempted by hog.");
-  EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 0, 10)}),
-            "B is 110 ns slower: +110 ns waiting for a CPU behind hog.");
+  EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 0, 1)}),
+            "B is 101 ns slower: +101 ns preempted or waiting for a CPU behind hog.");
+  EXPECT_EQ(said({wait(Kind::preempted, 0, 9, "idle"), wait(Kind::waiting, 0, 90, "idle")}),
+            "B is 99 ns slower: +99 ns preempted or waiting for an idle CPU.");
+  EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 7, 7)}),
+            "B is 100 ns slower (+1428.6 %): +100 ns preempted by hog.");
 }
 
 TEST_F(DiffReport, CausesOfSeveralThreadsAreOnePart) {
@@ -104,7 +106,7 @@ TEST_F(DiffReport, CausesOfSeveralThreadsAreOnePart) {
             "B is 16 ns slower (+400.0 %): +16 ns in read woken by writer.");
   EXPECT_EQ(said({wait(Kind::preempted, 1, 51), of_worker(wait(Kind::preempted, 1, 41)),
                   wait(Kind::waiting, 10, 5), of_worker(wait(Kind::waiting, 7, 5))}),
-            "B is 83 ns slower (+436.8 %): +83 ns preempted by hog.");
+            "B is 83 ns slower (+436.8 %): +83 ns preempted or waiting for a CPU behind hog.");
   EXPECT_EQ(said({wait(Kind::waiting, 0, 50), of_worker(wait(Kind::waiting, 0, 41))}),
             "B is 91 ns slower: +91 ns waiting for a CPU behind hog.");
 }
