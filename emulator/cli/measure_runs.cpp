@@ -76,6 +76,8 @@ ComparedRuns measure_runs(const ComparedTraces &traces, const RunQuery &query,
                           DiagnosticSink &sink) {
   const Renames renames = renames_of(traces);
   ComparedRuns runs;
+  if (renames.size() > traces.matches.size())
+    runs.programs = {renames.back()};
   const auto measure_run = [&](const std::string &trace, const Renames &with) {
     return measure(trace, about_trace(trace), query, reopener(trace, sink, 0), runs.names, with);
   };

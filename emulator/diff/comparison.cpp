@@ -198,7 +198,7 @@ bool loses_any(const Runs &runs) {
 }
 
 Comparison compare(const ComparedRuns &runs) {
-  const auto &[a, b, names] = runs;
+  const auto &[a, b, names, programs] = runs;
   Comparison all;
   const RankTest test(a.size(), b.size());
   all.tested = test.can_show();
@@ -247,6 +247,11 @@ Comparison compare(const ComparedRuns &runs) {
                      return most(x) > most(y);
                    });
   all.conditions = differences(a, b, names);
+  for (const auto &[old, now] : programs) {
+    const std::string name = names.text(now);
+    all.conditions.insert(all.conditions.begin(),
+                          Difference{"program, called " + name + " here", old, name});
+  }
   return all;
 }
 

@@ -16,7 +16,8 @@ namespace ovnitrace {
 /// The runs to compare, at least one each.
 struct ComparedRuns {
   std::vector<RunTimes> a, b;
-  Names names = {}; ///< of both
+  Names names = {};      ///< of both
+  Renames programs = {}; ///< of A and B (folded), if they differ and have one name here: that of B
 };
 
 /// One time, before and after.

@@ -33,6 +33,9 @@ TEST_F(DiffPrograms, TheProgramsAreMatchedWhateverTheirNames) {
   EXPECT_TRUE(all.only_a.empty());
   EXPECT_TRUE(all.only_b.empty());
   EXPECT_EQ(text().find("thread of the critical path"), std::string::npos) << text();
+  EXPECT_NE(text().find("  program, called app-new here: app-old in A, app-new in B\n"),
+            std::string::npos)
+      << text();
   EXPECT_EQ(text().find("--match"), std::string::npos) << text();
   EXPECT_EQ(renames_of({{a}, {b}, {"tool=x"}}), (Renames{{"tool", "x"}, {"app-old", "app-new"}}))
       << "after those of --match";
