@@ -15,7 +15,7 @@
 namespace ovnitrace {
 
 /// A program that ovnitrace starts blocks in its main thread before its first execve, until the
-/// capture is ready. Waits for a CPU in that time count as usual.
+/// capture is ready. ovnitrace creates and wakes that thread, so it causes these wakeup latencies.
 class StartGate {
 public:
   /// `programs`: indices of the main threads of the programs that ovnitrace started. `catalog`
@@ -35,9 +35,10 @@ public:
     else if (event.kind == FTrace_EXT_exec && std::erase(waiting_, event.thread))
       opened_.push_back({catalog_.threads[event.thread].host, event.time});
   }
-  /// Returns whether the thread is blocked at the gate in this slice.
+  /// Returns whether the thread is blocked at the gate in this slice, or was just woken before it.
   bool is_closed(const Slice &slice) const {
-    return is_before(slice.thread) && is_blocked(slice.state);
+    return is_before(slice.thread) &&
+           (is_blocked(slice.state) || slice.state == ThreadState::Warming);
   }
   /// Returns whether the thread is that of a program which has not started yet.
   bool is_before(uint32_t thread) const { return has(waiting_, thread); }

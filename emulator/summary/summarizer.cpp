@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "emulator/summary/summarizer.h"
 
+#include "emulator/core/program_threads.h"
 #include "emulator/slices/shown_state.h"
 #include "emulator/slices/slicer.h"
 
@@ -68,7 +69,7 @@ Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
     : last_cpu_(catalog.threads.size()), lost_somewhere_(catalog.cpus.size()),
       preemptions_(catalog.threads.size()), wakeups_(catalog.threads.size()),
       families_(summary_, catalog), frequencies_(summary_, catalog.cpus.size()), regions_(summary_),
-      catalog_(catalog) {
+      gate_(catalog, started_threads(catalog)), catalog_(catalog) {
   const TimeRange range = range_of(cut, catalog);
   summary_.from = range.from;
   summary_.to = range.to;
@@ -79,6 +80,7 @@ Summarizer::Summarizer(const Catalog &catalog, const Cut &cut)
 }
 
 void Summarizer::on_event(const Event &event, const System &system) {
+  gate_.event(event);
   summary_.events += was_captured(event) && has_happened(event);
   if (event.kind == FTrace_EVT_blackout_end)
     lose(event);
@@ -186,6 +188,8 @@ void Summarizer::lose(const Event &event) {
 }
 
 void Summarizer::on_slice(const Slice &slice) {
+  if (slice.state == ThreadState::Warming && gate_.is_closed(slice))
+    return; // ovnitrace caused it. ThreadSummary::gate has the blocks, which have an own number
   ThreadSummary &thread = summary_.threads[slice.thread];
   thread.time[size_t(slice.state)] += slice.length();
   regions_.slice(slice, catalog_);
@@ -200,7 +204,7 @@ void Summarizer::on_slice(const Slice &slice) {
     thread.throttling.add(slice.start, slice.end);
   if (slice.reason == FTRACE_OFFCPU_WAITED)
     thread.found_waiting += slice.length();
-  if (!slice.is_woken())
+  if (!slice.is_woken() || gate_.is_before(slice.thread))
     return;
   thread.wakeups++;
   if (slice.context == FTRACE_WAKER_TASK)

@@ -5,6 +5,7 @@
 #include "emulator/core/cut.h"
 #include "emulator/input/source.h"
 #include "emulator/slices/slice.h"
+#include "emulator/slices/start_gate.h"
 #include "emulator/summary/family_times.h"
 #include "emulator/summary/frequency_times.h"
 #include "emulator/summary/pair_table.h"
@@ -48,6 +49,7 @@ private:
   FamilyTimes families_;
   FrequencyTimes frequencies_;
   RegionTimes regions_;
+  StartGate gate_;
   const Catalog &catalog_;
 };
 

@@ -89,6 +89,8 @@ public:
   void end_turns(uint64_t time);
   /// Hands over the wait of a thread up to now. The thread goes on waiting.
   void settle(uint32_t thread, uint64_t time);
+  /// Does the same. The thread waits no longer, if it did.
+  void stop_waiting(uint32_t thread, uint64_t time);
   /// Returns the holder with this number; 0 is kOthers.
   Culprit holder(uint32_t number) const { return holders_[number]; }
   /// Returns the host of the CPUs that this holder had; 0 for kOthers.
@@ -145,7 +147,6 @@ private:
   void count_waiter(uint32_t cpu, bool more, uint64_t time);
   void forget_untold(uint32_t cpu, uint64_t time);
   void wait(uint32_t thread, uint32_t cpu, uint64_t time, WaitKind kind);
-  void stop_waiting(uint32_t thread, uint64_t time);
 
   const Catalog &catalog_;
   const uint64_t from_;

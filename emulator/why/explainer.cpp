@@ -124,6 +124,8 @@ void Explainer::on_change(uint32_t thread, const StateChange &change, uint64_t t
   if (change.from != change.to) // or else it is put on another CPU
     kind = kind_of(thread, change.to, reason);
   holders_.change(thread, change, time, leaves ? now_.next : Culprit(), kind);
+  if (change.to == ThreadState::Warming && gate_.is_before(thread))
+    holders_.stop_waiting(thread, time); // nobody is to blame for what ovnitrace caused
   preempted_.change(thread, change, time,
                     change.to == ThreadState::Cooling && kind == WaitKind::preemption);
   if (change.from == change.to)
@@ -168,7 +170,10 @@ void Explainer::on_slice(const Slice &whole) {
   slice.starts &= whole.start >= from_;
   ThreadTime &time = all_.threads[slice.thread];
   if (at_gate) {
-    time.gate += slice.length();
+    if (is_blocked(slice.state))
+      time.gate += slice.length();
+    else
+      last_wait_[slice.thread] = {WaitKind::wakeup, IdleTimes()};
     return;
   }
   switch (slice.state) {

@@ -104,6 +104,31 @@ TEST_F(OffCpu, TimesOnACpuAndOfNoLengthDoNotCount) {
   EXPECT_EQ(sums(), Texts{"app/app call not known [blocked]: 1 1"});
 }
 
+/// ovnitrace creates, blocks and wakes the thread of the program that it starts.
+TEST_F(OffCpu, ABlockAndAWaitBeforeTheProgramStartsDoNotCount) {
+  const uint32_t app = thread(11, 11, "app"), other = thread(12, 12, "other");
+  options.programs = {app};
+  const System system(catalog, {});
+  const auto event = [&](uint32_t kind) {
+    Event event;
+    event.kind = kind;
+    event.thread = app;
+    times().on_event(event, system);
+  };
+  const auto off_cpu = [&] {
+    block(app, 200, 201);
+    slice(app, ThreadState::Warming, 201, 203);
+  };
+  event(FTrace_EVT_task_create);
+  off_cpu();
+  EXPECT_EQ(sums(), Texts());
+  slice(other, ThreadState::Warming, 201, 203);
+  EXPECT_EQ(sums().size(), 1u) << "that of another program";
+  event(FTrace_EXT_exec);
+  off_cpu();
+  EXPECT_EQ(sums().size(), 3u);
+}
+
 TEST_F(OffCpu, WaitsAndBlocksAreSummedUpByTheirCauses) {
   const uint32_t app = thread(11, 11, "app");
   constexpr uint16_t kRead = FTRACE_CALL_NATIVE;

@@ -207,9 +207,8 @@ TEST_F(WhyStates, TheWaitOfAProgramForItsStartIsLeftOut) {
   source = open_trace({{dir.path()}}, sink);
   const Explanation without = explain(*source, {}, {0});
   EXPECT_EQ(without.threads[0].blocked, 15u);
-  EXPECT_EQ(without.threads[0].waiting, 10u) << "somebody held the CPU";
-  ASSERT_EQ(without.waits.size(), 1u);
-  EXPECT_EQ(without.waits[0].ns, 10u) << "sums close";
+  EXPECT_EQ(without.threads[0].waiting, 0u) << "ovnitrace woke it";
+  EXPECT_TRUE(without.waits.empty()) << "sums close";
   EXPECT_EQ(without.threads[0].running, whole.threads[0].running);
 }
 
