@@ -195,7 +195,7 @@ private:
     const bool stolen = std::any_of(summary_.cpus.begin(), summary_.cpus.end(),
                                     [](const CpuSummary &cpu) { return cpu.stolen_known; });
     const uint64_t length = summary_.recorded;
-    Table::Row head{"CPU", "BUSY", "%", "UNKNOWN", "%", "SWITCHES", "LOST"};
+    Table::Row head{"CPU", "BUSY WITH THEM", "%", "UNKNOWN", "%", "SWITCHES", "LOST"};
     if (interrupts)
       head.push_back("INTERRUPTS");
     if (stolen)

@@ -321,9 +321,12 @@ TEST_F(SummaryTexts, TablesHaveEachNumber) {
       "THREAD       WOKEN BY      TIMES\n"
       "worker (12)  other (13)    1,234\n"
       "app (11)     AN INTERRUPT      5\n"
-      "\nCPU        BUSY       %   UNKNOWN       %  SWITCHES  LOST  INTERRUPTS    STOLEN      %\n"
-      "CPU 0  20.00 ms  50.0 %         0   0.0 %        30     4           0         -      -\n"
-      "CPU 1  10.00 ms  25.0 %  5.000 ms  12.5 %        31     0    1.000 ms  2.000 ms  5.0 %\n");
+      "\nCPU    BUSY WITH THEM       %   UNKNOWN       %  SWITCHES  LOST  INTERRUPTS    STOLEN     "
+      " %\n"
+      "CPU 0        20.00 ms  50.0 %         0   0.0 %        30     4           0         -      "
+      "-\n"
+      "CPU 1        10.00 ms  25.0 %  5.000 ms  12.5 %        31     0    1.000 ms  2.000 ms  5.0 "
+      "%\n");
   EXPECT_EQ(
       tables(input(), {.top = 1}),
       "\n                                 PREEMPTED      WOKEN   BLOCKED\n"
@@ -355,9 +358,12 @@ TEST_F(SummaryTexts, TablesHaveEachNumber) {
       "THREAD       WOKEN BY    TIMES\n"
       "worker (12)  other (13)  1,234\n"
       "1 other                      5\n"
-      "\nCPU        BUSY       %   UNKNOWN       %  SWITCHES  LOST  INTERRUPTS    STOLEN      %\n"
-      "CPU 0  20.00 ms  50.0 %         0   0.0 %        30     4           0         -      -\n"
-      "CPU 1  10.00 ms  25.0 %  5.000 ms  12.5 %        31     0    1.000 ms  2.000 ms  5.0 %\n");
+      "\nCPU    BUSY WITH THEM       %   UNKNOWN       %  SWITCHES  LOST  INTERRUPTS    STOLEN     "
+      " %\n"
+      "CPU 0        20.00 ms  50.0 %         0   0.0 %        30     4           0         -      "
+      "-\n"
+      "CPU 1        10.00 ms  25.0 %  5.000 ms  12.5 %        31     0    1.000 ms  2.000 ms  5.0 "
+      "%\n");
 }
 
 TEST_F(SummaryTexts, CommandLinesAreListedOncePerProcessAndTheRestIsCounted) {

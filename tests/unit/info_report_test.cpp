@@ -185,8 +185,8 @@ TEST(Report, SaysTheSameAsTextAndAsJson) {
         "captured  for 500.0 us\n", "ended     exited with status 3\n",
         "contents  1 process, 2 threads, 3 events\n", "lost      0 events\n",
         "\nbusy (8)    7  500.0 us  100.0 % ",
-        "\nCPU 0  500.0 us  100.0 %        0  0.0 %         1     0\n",
-        "\nCPU 1         0    0.0 %        0  0.0 %         0     0\n"})
+        "\nCPU 0        500.0 us  100.0 %        0  0.0 %         1     0\n",
+        "\nCPU 1               0    0.0 %        0  0.0 %         0     0\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "in\n" << text;
 
   const nlohmann::json json = nlohmann::json::parse(json_report(input));

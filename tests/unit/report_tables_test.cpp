@@ -91,17 +91,19 @@ TEST_F(ReportTables, CgroupsAreListedIfThereAreSeveral) {
 TEST_F(ReportTables, CpusOfSeveralHostsHaveTheNameOfTheirHost) {
   summary.cpus[1] = {.busy = 5 * kMs, .switches = 7, .unknown = kMs};
   summary.cpus[2] = {.lost = 3, .lost_more = true};
-  EXPECT_EQ(table("CPU"),
-            "CPU            BUSY       %   UNKNOWN      %  SWITCHES                   LOST\n"
-            "one CPU 0         0   0.0 %         0  0.0 %         0                      0\n"
-            "two CPU 0  5.000 ms  10.0 %  1.000 ms  2.0 %         7                      0\n"
-            "two CPU 3         0   0.0 %         0  0.0 %         0  not known, at least 3\n");
+  EXPECT_EQ(
+      table("CPU"),
+      "CPU        BUSY WITH THEM       %   UNKNOWN      %  SWITCHES                   LOST\n"
+      "one CPU 0               0   0.0 %         0  0.0 %         0                      0\n"
+      "two CPU 0        5.000 ms  10.0 %  1.000 ms  2.0 %         7                      0\n"
+      "two CPU 3               0   0.0 %         0  0.0 %         0  not known, at least 3\n");
 }
 
 TEST_F(ReportTables, ACpuThatIsNotRecordedHasNoNumbers) {
   info.filters = {"--cpu 0"};
-  EXPECT_NE(table("CPU").find("\ntwo CPU 3     -      -        -      -         -     -\n"),
-            std::string::npos)
+  EXPECT_NE(
+      table("CPU").find("\ntwo CPU 3               -      -        -      -         -     -\n"),
+      std::string::npos)
       << table("CPU");
 }
 

@@ -167,7 +167,7 @@ TEST_F(Sentences, PercentagesOfRegionsReferToTheTimeInThem) {
        {"regions   50.00 ms, to which times and percentages refer\n",
         "app (10)   10  50.00 ms  100.0 %          0          0         0        "
         "0\n",
-        "CPU 0  50.00 ms  100.0 %"})
+        "CPU 0        50.00 ms  100.0 %"})
     EXPECT_NE(text.find(line), std::string::npos) << text;
 }
 

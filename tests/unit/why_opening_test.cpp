@@ -230,7 +230,7 @@ TEST_F(WhyOpening, ACaptureOfSomeCpusDoesNotCountTheOthers) {
   source = open_trace({{dir.path()}}, sink);
   const AnsweredSummary of = summarize_and_answer(*source, info, {}, nullptr);
   const std::string text = text_report({path, info, source->catalog(), of.summary});
-  EXPECT_NE(text.find("CPU 0         -"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPU 0               -"), std::string::npos) << text;
   EXPECT_NE(text.find("threads of the machine that pass the filters"), std::string::npos) << text;
   const json cpus = json::parse(json_report({path, info, source->catalog(), of.summary}))["cpus"];
   EXPECT_EQ(cpus[0]["busy_ns"], nullptr);
