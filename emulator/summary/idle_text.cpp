@@ -14,7 +14,7 @@ std::string idle_text(uint64_t known, const IdleTimes &idle, size_t columns) {
   if (!known)
     return "";
   std::string text =
-      wrapped(fmt::format("A CPU was idle for {} of {} of waiting ({}){}",
+      wrapped(fmt::format("A CPU was idle for {} of {} of waiting for which it is known ({}){}",
                           human_duration(idle.total()), human_duration(known),
                           human_percent(idle.total(), known), idle.total() ? ":" : "."),
               columns) +

@@ -155,11 +155,13 @@ TEST_F(ReportTables, IdleCpusAreReportedWhereItIsKnown) {
   summary.threads[1].idle_known = 6 * kMs;
   summary.threads[1].idle = {{kMs, 2 * kMs, 0}};
   const std::string text = all();
-  EXPECT_NE(text.find("\nA CPU was idle for 3.000 ms of 10.00 ms of waiting (30.0 %):\n"
-                      "  1.000 ms  wakeup in flight: its own CPU was idle, and had not yet taken "
-                      "the thread\n"
-                      "  2.000 ms  scheduler: another CPU was idle that the thread may use\n"),
-            text.npos)
+  EXPECT_NE(
+      text.find(
+          "\nA CPU was idle for 3.000 ms of 10.00 ms of waiting for which it is known (30.0 %):\n"
+          "  1.000 ms  wakeup in flight: its own CPU was idle, and had not yet taken "
+          "the thread\n"
+          "  2.000 ms  scheduler: another CPU was idle that the thread may use\n"),
+      text.npos)
       << text;
 }
 

@@ -149,7 +149,7 @@ blocked                                      2.000 ms  19.0 %
 not known                                    40.02 us   0.4 %
   events were lost                           40.02 us   0.4 %
 
-A CPU was idle for 680.0 us of 2.500 ms of waiting (27.2 %):
+A CPU was idle for 680.0 us of 2.500 ms of waiting for which it is known (27.2 %):
      11 ns  wakeup in flight: its own CPU was idle, and had not yet taken the thread
   600.0 us  scheduler: another CPU was idle that the thread may use
   80.01 us  affinity: only CPUs were idle that the thread may not use
