@@ -126,7 +126,7 @@ constexpr AdviceRule kRules[] = {
      },
      [](const AdviceFacts &facts) {
        return fmt::format("Try `{} --critical-path`: its threads waited {} for each other, and the "
-                          "critical path shows for which.",
+                          "path shows for what one of them waited at each moment.",
                           facts.command, sum_text(facts, facts.woken_by_own));
      },
      true},

@@ -113,7 +113,7 @@ TEST(Advice, TimesOfSeveralThreadsAreCalledSums) {
   EXPECT_EQ(
       advice(facts),
       "Try `ovnitrace why --critical-path`: its threads waited 150.0 ms (sum of 4 threads) for "
-      "each other, and the critical path shows for which.");
+      "each other, and the path shows for what one of them waited at each moment.");
 }
 
 TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
@@ -209,7 +209,8 @@ TEST(Advice, TheCriticalPathIsTheLastResort) {
   facts.blocked = 300 * kMs;
   facts.woken_by_own = 150 * kMs;
   const std::string path = "Try `ovnitrace why --critical-path`: its threads waited 150.0 ms for "
-                           "each other, and the critical path shows for which.";
+                           "each other, and the path shows for what one of them waited at each "
+                           "moment.";
   EXPECT_EQ(advice(facts), path);
   facts.blocked++;
   EXPECT_EQ(advice(facts), "") << "less than half of the blocked time";
