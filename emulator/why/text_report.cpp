@@ -164,8 +164,8 @@ std::string lock_waker_text(const WhyInput &input, const LockSum &sum) {
   return sum.inherits && sum.waker.kind() == Culprit::Kind::thread ? waker + ", who had it" : waker;
 }
 
-/// Returns a sum with the culprit that ended waits of the longest total time. Whoever ended only
-/// waits that were given up, as by a signal, counts if there is no other.
+/// Returns a sum with the culprit that ended waits of the longest total time. A culprit that ended
+/// only waits that were given up, as by a signal, counts if there is no other.
 const LockSum &longest_ender(const Lock &lock) {
   const auto key = [](const LockSum &sum) {
     return std::pair(sum.waker.kind(), sum.waker.number());
