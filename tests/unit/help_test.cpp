@@ -138,9 +138,11 @@ TEST_F(Help, HasEachOptionAndNoneOfTheParsersOwnWords) {
 }
 
 TEST_F(Help, EndsWithExamples) {
-  for (CLI::App *one : commands())
-    if (one->get_name() != "ovnitrace") // its footer is in main.cpp
-      EXPECT_NE(one->get_footer().find("Example"), std::string::npos) << one->get_name();
+  for (CLI::App *one : commands()) {
+    const bool is_root = one->get_name() == "ovnitrace"; // its footer is in main.cpp
+    EXPECT_TRUE(is_root || one->get_footer().find("Example") != std::string::npos)
+        << one->get_name();
+  }
 }
 
 TEST_F(Help, AnOptionThatFollowsAGroupIsOutsideIt) {
