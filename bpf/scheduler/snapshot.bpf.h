@@ -8,8 +8,8 @@
 const volatile __u32 target_pids[CAPTURE_TARGETS] = {};
 const volatile __u32 targets = 0;
 
-/* The same processes, as the machine counts pids; 0: not found. Set by mark_targets(). */
-__u32 machine_pids[CAPTURE_TARGETS] = {};
+/* The same processes, as the machine counts pids; 0: not found. Set by note_target(). */
+__u32 found_pids[CAPTURE_TARGETS] = {};
 
 /* Whether transitions are logged. If not, a recorded state would soon be out of date. Set by the
  * loader before loading. */
@@ -39,13 +39,13 @@ static __always_inline __u32 number_for_loader(struct pid *pid)
 }
 
 /* Returns whether a thread is of a target. If so, notes the pid of the target. */
-static __always_inline bool is_target(struct task_struct *p)
+static __always_inline bool note_target(struct task_struct *p)
 {
 	__u32 pid = number_for_loader(BPF_CORE_READ(p, group_leader, thread_pid));
 
 	for (__u32 n = 0; n < CAPTURE_TARGETS && n < targets; n++)
 		if (target_pids[n] == pid) {
-			machine_pids[n] = p->tgid;
+			found_pids[n] = p->tgid;
 			return true;
 		}
 	return false;
@@ -71,7 +71,7 @@ static __noinline int look_at_fits(struct task_struct *p)
 
 	if (!facts || !parent || exit_state)
 		return 0;
-	if (is_target(p) || (!only_targets && parent->fits & FITS_SCOPE))
+	if (note_target(p) || (!only_targets && parent->fits & FITS_SCOPE))
 		fits |= FITS_SCOPE;
 	if (tids_used && is_chosen_tid(p))
 		fits |= FITS_TID;
@@ -107,7 +107,7 @@ int mark_targets(struct bpf_iter__task *ctx)
 	if (marks_of(tid) & THREAD_TRACED)
 		return 0;
 	parent = BPF_CORE_READ(p, real_parent, pid);
-	if (is_target(p) || (!only_targets && marks_of(parent) & THREAD_TRACED)) {
+	if (note_target(p) || (!only_targets && marks_of(parent) & THREAD_TRACED)) {
 		set_traced(tid, 0);
 		newly_traced++;
 	}

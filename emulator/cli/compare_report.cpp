@@ -16,6 +16,7 @@ namespace {
 HostInput host(const char *name, const std::string &trace, int64_t shift, DiagnosticSink &sink) {
   HostInput input = open_trace_dir(trace, read_trace_info(trace, sink), shift);
   input.name = name;
+  input.info.boot_id.clear(); // two runs side by side: each has CPUs of its own
   return input;
 }
 

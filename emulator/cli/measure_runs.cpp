@@ -5,7 +5,9 @@
 #include "emulator/core/program_threads.h"
 
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace ovnitrace {
 
@@ -13,8 +15,8 @@ namespace {
 
 /// The program that all runs of a side ran, and the names in its first run.
 struct Program {
-  std::string name; ///< folded; empty: none, or not known
-  std::set<std::string> names;
+  std::string name;            ///< empty: none, or not known
+  std::set<std::string> names; ///< folded
 };
 
 std::string file_name(const std::string &path) {
@@ -44,8 +46,31 @@ Program program_of(const std::string &trace) {
   for (const ThreadInfo &thread : catalog.threads)
     program.names.insert(fold_digits(thread.name));
   if (const std::vector<uint32_t> mains = started_threads(catalog); !mains.empty())
-    program.name = fold_digits(catalog.threads[mains.front()].name);
+    program.name = catalog.threads[mains.front()].name;
   return program;
+}
+
+/// Returns the programs of A and B if they are matched: the files differ, and no thread of one has
+/// the name of the other.
+std::optional<std::pair<Program, Program>> matched_programs(const ComparedTraces &traces) {
+  const std::string files_a = files_of(traces.a), files_b = files_of(traces.b);
+  if (files_a.empty() || files_b.empty() || files_a == files_b)
+    return {};
+  const Program a = program_of(traces.a.front()), b = program_of(traces.b.front());
+  if (a.name.empty() || b.name.empty() || a.names.contains(fold_digits(b.name)) ||
+      b.names.contains(fold_digits(a.name)))
+    return {};
+  return std::pair(a, b);
+}
+
+Renames renames_of(const ComparedTraces &traces,
+                   const std::optional<std::pair<Program, Program>> &programs) {
+  Renames renames;
+  for (const std::string &match : traces.matches)
+    renames.push_back(parse_rename(match));
+  if (programs)
+    renames.emplace_back(fold_digits(programs->first.name), fold_digits(programs->second.name));
+  return renames;
 }
 
 } // namespace
@@ -60,24 +85,16 @@ Option add_match(App command, std::vector<std::string> &matches) {
 }
 
 Renames renames_of(const ComparedTraces &traces) {
-  Renames renames;
-  for (const std::string &match : traces.matches)
-    renames.push_back(parse_rename(match));
-  const std::string files_a = files_of(traces.a), files_b = files_of(traces.b);
-  if (files_a.empty() || files_b.empty() || files_a == files_b)
-    return renames;
-  const Program a = program_of(traces.a.front()), b = program_of(traces.b.front());
-  if (!a.name.empty() && !b.name.empty() && !a.names.contains(b.name) && !b.names.contains(a.name))
-    renames.emplace_back(a.name, b.name);
-  return renames;
+  return renames_of(traces, matched_programs(traces));
 }
 
 ComparedRuns measure_runs(const ComparedTraces &traces, const RunQuery &query,
                           DiagnosticSink &sink) {
-  const Renames renames = renames_of(traces);
+  const auto programs = matched_programs(traces);
+  const Renames renames = renames_of(traces, programs);
   ComparedRuns runs;
-  if (renames.size() > traces.matches.size())
-    runs.programs = {renames.back()};
+  if (programs)
+    runs.programs = {{programs->first.name, programs->second.name}};
   const auto measure_run = [&](const std::string &trace, const Renames &with) {
     return measure(trace, about_trace(trace), query, reopener(trace, sink, 0), runs.names, with);
   };

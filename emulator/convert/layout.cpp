@@ -54,7 +54,8 @@ Layout thread_layout(const System &system, const Cut &cut) {
       task_host = thread.host;
       task_pid = thread.pid;
       tasks.emplace_back();
-      layout.names.tasks.push_back(name_and_number(process_name(*first), "process", first->pid));
+      layout.names.tasks.push_back(
+          name_and_number(process_name(system.catalog(), *first), "process", first->pid));
     }
     tasks.back().thread_nodes.push_back(thread.host + 1);
     layout.row_of[t] = uint32_t(layout.rows.size());

@@ -38,7 +38,7 @@ struct PathSubject {
 };
 
 /// Returns the thread that ended last among the threads that the process of a main thread had up to
-/// `to`, ns. If several have not ended, returns `main` or else the one that ran longest.
+/// `to`, ns. If several have not ended, returns the one that ran longest.
 uint32_t last_of_process(const Catalog &catalog, const HistoryRecorder &history, uint32_t main,
                          uint64_t to) {
   if (history.ended_at(main) == UINT64_MAX)

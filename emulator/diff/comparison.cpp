@@ -247,11 +247,9 @@ Comparison compare(const ComparedRuns &runs) {
                      return most(x) > most(y);
                    });
   all.conditions = differences(a, b, names);
-  for (const auto &[old, now] : programs) {
-    const std::string name = names.text(now);
+  for (const auto &[old, now] : programs)
     all.conditions.insert(all.conditions.begin(),
-                          Difference{"program, called " + name + " here", old, name});
-  }
+                          Difference{"program (the name in B stands for both)", old, now});
   return all;
 }
 

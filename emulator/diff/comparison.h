@@ -17,7 +17,7 @@ namespace ovnitrace {
 struct ComparedRuns {
   std::vector<RunTimes> a, b;
   Names names = {};      ///< of both
-  Renames programs = {}; ///< of A and B (folded), if they differ and have one name here: that of B
+  Renames programs = {}; ///< of A and B, if they differ and B's name stands for both
 };
 
 /// One time, before and after.

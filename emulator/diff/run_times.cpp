@@ -62,7 +62,7 @@ public:
         groups_(catalog.threads.size()) {}
 
   const std::string &group(uint32_t thread) {
-    if (groups_[thread].empty())
+    if (groups_[thread].empty()) // the first thread names a process whose main thread is not traced
       groups_[thread] = names_.group(catalog_.threads[mains_[thread]].name,
                                      catalog_.threads[thread].name, renames_);
     return groups_[thread];

@@ -96,7 +96,8 @@ std::vector<Part> parts_of(const Comparison &comparison, const Names &names) {
     const int64_t preempted = ns[Kind::preempted], waiting = ns[Kind::waiting];
     const Kind kind = waiting ? Kind::waiting : Kind::preempted;
     const TimeCause cause{.group = {}, .kind = kind, .call = {}, .culprit = holder};
-    const bool both = preempted && waiting; // a sum must not have the name of one line of the table
+    const bool both = preempted && waiting &&
+                      holder != "idle"; // a sum must not have the name of one line of the table
     list.push_back(
         {kind, both ? "preempted or " + text_of(cause, named, names) : text_of(cause, named, names),
          preempted + waiting});

@@ -2,6 +2,7 @@
 #include "emulator/off_cpu/off_cpu_times.h"
 
 #include "emulator/format/call_names.h"
+#include "emulator/summary/groups.h"
 #include "emulator/why/blocked_at.h"
 #include "emulator/why/cause_names.h"
 
@@ -47,7 +48,7 @@ uint32_t OffCpuTimes::owner_of(uint32_t thread, uint64_t time) {
   if (current.owner != kNone && time < current.until)
     return current.owner;
   const ThreadInfo &info = catalog_.threads[thread], &main = main_thread_of(thread);
-  Owner owner{thread, main.tid == main.pid ? main.name_at(time) : "", info.name_at(time)};
+  Owner owner{thread, process_name(catalog_, main, time), info.name_at(time)};
   // Without a name, the number is shown instead.
   const bool alone = options_.per_thread || owner.process.empty() || owner.name.empty();
   const auto [at, added] = numbers_.try_emplace({alone ? thread : kNone, owner.process, owner.name},

@@ -43,8 +43,8 @@ void warn_of_same_machine(const std::vector<HostInput> &hosts, DiagnosticSink &s
                    .what = "was recorded on the same machine and at the same time as " +
                            other->path +
                            ": each trace has its own row for a CPU, and a thread that is in both "
-                           "counts twice. Record such programs together: with -a, or with all "
-                           "their pids in one -p",
+                           "counts twice. Record programs together in one capture, or name the "
+                           "common directory of the parts of a --rotate capture",
                    .harmless = true});
   }
 }

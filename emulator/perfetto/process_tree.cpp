@@ -3,6 +3,7 @@
 
 #include "emulator/base/printable.h"
 #include "emulator/input/command_lines.h"
+#include "emulator/summary/groups.h"
 
 #include <ovnitrace/ftrace_codes.h>
 
@@ -104,9 +105,7 @@ uint32_t ProcessTree::main_of(uint32_t first, uint32_t end) const {
 std::string ProcessTree::name_of_process(uint32_t pid, uint32_t main) const {
   if (catalog_.threads[main].tid == pid)
     return names_.name(main);
-  const PeerName *peer =
-      find_peer(catalog_.hosts.front().peers, pid, std::min(range_.to, catalog_.threads[main].end));
-  return peer ? printable_line(peer->name) : std::string();
+  return printable_line(process_name(catalog_, catalog_.threads[main], range_.to));
 }
 
 /// Writes untraced threads, the first name of a tid at the start, and each further one when it was

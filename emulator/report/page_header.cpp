@@ -75,6 +75,8 @@ Json threads(const ReportInput &input, const PackedTrace &trace) {
                    {"birth", thread.birth},
                    {"slices", packed.slices},
                    {"start", packed.start}});
+    if (mains[t] == t && thread.tid != thread.pid) // the name of a main thread is above
+      all.back()["process"] = process_name(input.catalog, thread);
     if (thread.tid == thread.pid && !lines[t].empty())
       all.back()["command_line"] = lines[t];
     if (!packed.mix.empty())

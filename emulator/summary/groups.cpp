@@ -108,6 +108,14 @@ std::vector<uint32_t> main_threads(const Catalog &catalog) {
   return mains;
 }
 
+std::string process_name(const Catalog &catalog, const ThreadInfo &main, uint64_t time) {
+  if (main.tid == main.pid)
+    return main.name_at(time);
+  const std::vector<PeerName> &peers = catalog.hosts[main.host].peers;
+  const PeerName *peer = find_peer(peers, main.pid, std::min(time, main.end));
+  return peer ? peer->name : "";
+}
+
 size_t count_processes(const Catalog &catalog, const std::vector<uint8_t> &shown) {
   const std::vector<uint32_t> mains = main_threads(catalog);
   std::set<uint32_t> processes;
@@ -152,7 +160,8 @@ std::vector<ThreadGroup> by_process(const Catalog &catalog, const Summary &summa
       [&](const ThreadInfo &thread) { return mains[size_t(&thread - catalog.threads.data())]; },
       [&](size_t t) {
         const ThreadInfo &thread = catalog.threads[t];
-        return ThreadGroup{thread.host, thread.pid, process_name(catalog.threads[mains[t]]), 0, {}};
+        return ThreadGroup{
+            thread.host, thread.pid, process_name(catalog, catalog.threads[mains[t]]), 0, {}};
       });
 }
 

@@ -33,11 +33,10 @@ std::vector<uint32_t> sorted_threads(const Summary &summary, const std::string &
 /// outside the cut. If the trace does not have it, as after -t TID, the first thread stands for it.
 std::vector<uint32_t> main_threads(const Catalog &catalog);
 
-/// Returns the name of a process: that of its main thread, empty if the trace does not have that
-/// thread. `main`: one of main_threads().
-inline std::string process_name(const ThreadInfo &main) {
-  return main.tid == main.pid ? main.name : "";
-}
+/// Returns the name of a process: that of its main thread at `time`, ns, traced or not; empty if
+/// the trace does not have it. `main`: one of main_threads().
+std::string process_name(const Catalog &catalog, const ThreadInfo &main,
+                         uint64_t time = UINT64_MAX);
 
 /// Returns how many processes the threads have that are 1 in `shown`, by index in the Catalog. A
 /// pid that was used again is several processes.

@@ -50,6 +50,7 @@ void ThreadSummary::add(const ThreadSummary &other) {
     time[state] += other.time[state];
   outside += other.outside;
   gate += other.gate;
+  start_waits += other.start_waits;
   idle_known += other.idle_known;
   idle.add(other.idle);
   ThreadCounters::add(other);
@@ -188,8 +189,6 @@ void Summarizer::lose(const Event &event) {
 }
 
 void Summarizer::on_slice(const Slice &slice) {
-  if (slice.state == ThreadState::Warming && gate_.is_closed(slice))
-    return; // ovnitrace caused it. ThreadSummary::gate has the blocks, which have an own number
   ThreadSummary &thread = summary_.threads[slice.thread];
   thread.time[size_t(slice.state)] += slice.length();
   regions_.slice(slice, catalog_);
@@ -204,7 +203,8 @@ void Summarizer::on_slice(const Slice &slice) {
     thread.throttling.add(slice.start, slice.end);
   if (slice.reason == FTRACE_OFFCPU_WAITED)
     thread.found_waiting += slice.length();
-  if (!slice.is_woken() || gate_.is_before(slice.thread))
+  if (!slice.is_woken() ||
+      gate_.is_before(slice.thread)) // ovnitrace causes wakeups before the start
     return;
   thread.wakeups++;
   if (slice.context == FTRACE_WAKER_TASK)

@@ -38,10 +38,11 @@ static_assert(kSummedStates.size() == kThreadStates - 1);
 struct ThreadSummary : ThreadCounters {
   /// ns in each state, by ThreadState, from its birth to its end.
   std::array<uint64_t, kThreadStates> time{};
-  // add_explained() of emulator/why/answered_summary.h sets these four. The first two are left out
-  // of reports.
+  // add_explained() of emulator/why/answered_summary.h sets these five. The first three are left
+  // out of reports.
   uint64_t outside = 0;        ///< of Unknown, ns: outside the regions of --control
   uint64_t gate = 0;           ///< of Paused, ns: until ovnitrace let the program run
+  uint64_t start_waits = 0;    ///< of Warming, ns: before that, after wakeups by ovnitrace
   uint64_t idle_known = 0;     ///< ns of waiting of which it is known whether CPUs were idle
   IdleTimes idle = {};         ///< of that: in which they were
   LatencyHistogram latency;    ///< from woken to Running, ns
@@ -59,13 +60,14 @@ struct ThreadSummary : ThreadCounters {
   uint64_t alive() const;
   /// Returns the ns to report for a state: without the time outside regions and at the start gate.
   uint64_t reported(ThreadState state) const {
-    const uint64_t left_out = state == ThreadState::Unknown  ? outside
-                              : state == ThreadState::Paused ? gate
-                                                             : 0;
+    const uint64_t left_out = state == ThreadState::Unknown   ? outside
+                              : state == ThreadState::Paused  ? gate
+                              : state == ThreadState::Warming ? start_waits
+                                                              : 0;
     return time[size_t(state)] - left_out;
   }
   /// Returns the ns of its life to report, which is the sum of reported().
-  uint64_t recorded() const { return alive() - outside - gate; }
+  uint64_t recorded() const { return alive() - outside - gate - start_waits; }
   uint64_t throttled_time() const { return throttling.time; } ///< ns of Cooling
   /// Returns the rest of Cooling, ns.
   uint64_t preempted_time() const { return time[size_t(ThreadState::Cooling)] - throttled_time(); }

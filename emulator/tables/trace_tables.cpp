@@ -62,7 +62,7 @@ void TraceTables::put_names() {
     const ThreadInfo &thread = catalog_.threads[t];
     if (!kept_[t])
       continue;
-    const std::string process = printable_line(process_name(catalog_.threads[mains[t]]));
+    const std::string process = printable_line(process_name(catalog_, catalog_.threads[mains[t]]));
     const std::string name = printable_line(thread.name),
                       host = printable_line(catalog_.hosts[thread.host].name);
     static const Cgroup unknown = {};

@@ -65,7 +65,7 @@ void Metrics::add(const TopPart &part) {
     const ThreadSummary &thread = summary.threads[t];
     if (!thread.alive())
       continue;
-    Counts &counts = of({process_name(catalog.threads[mains[t]]),
+    Counts &counts = of({process_name(catalog, catalog.threads[mains[t]]),
                          std::string(group_of(catalog, catalog.threads[t], summary.to))});
     const uint64_t states[kStates.size()] = {thread.reported(ThreadState::Running),
                                              thread.preempted_time(),

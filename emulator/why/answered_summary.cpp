@@ -16,6 +16,7 @@ void add_explained(Summary &summary, const Explanation &why) {
   for (size_t t = 0; t < summary.threads.size(); t++) {
     summary.threads[t].outside = why.threads[t].outside;
     summary.threads[t].gate = why.threads[t].gate;
+    summary.threads[t].start_waits = why.threads[t].start_waits;
     summary.threads[t].idle_known = why.threads[t].idle_known;
     summary.threads[t].idle = why.threads[t].idle;
   }

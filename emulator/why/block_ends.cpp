@@ -47,12 +47,12 @@ bool BlockEnds::change(uint32_t thread, const StateChange &change) {
       change.to == ThreadState::Warming ||
       (change.to == ThreadState::Cooling && (is_named || is_blocked(change.from)));
   if (is_wakeup || is_blocked(change.to))
-    last_[thread] = is_named ? now_ : BlockEnd();
+    last_[thread] = is_named ? now_ : End();
   return is_wakeup;
 }
 
 void BlockEnds::end_block(const Slice &slice) {
-  BlockEnd &end = last_[slice.thread];
+  End &end = last_[slice.thread];
   end.block = {slice.call, slice.reason};
   end.block.page_fault = is_page_fault(stacks_, catalog_.threads[slice.thread], slice);
   end.stack = slice.stack;

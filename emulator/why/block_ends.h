@@ -11,9 +11,10 @@
 
 namespace ovnitrace {
 
+/// Notes how the last block of each thread ended. Memory grows with threads.
 class BlockEnds {
 public:
-  struct BlockEnd {
+  struct End {
     Culprit waker = {};
     Block block = {}; ///< in what it was blocked
     uint32_t stack = kNone;
@@ -29,7 +30,7 @@ public:
   /// Takes the whole slice of a block, after the change that ended it.
   void end_block(const Slice &slice);
 
-  const BlockEnd &of(uint32_t thread) const { return last_[thread]; }
+  const End &of(uint32_t thread) const { return last_[thread]; }
 
 private:
   Culprit waker_of(const Event &event) const;
@@ -37,9 +38,9 @@ private:
   const Catalog &catalog_;
   const Stacks *stacks_;
   ServedInterrupts served_;
-  std::vector<BlockEnd> last_; ///< by thread
-  uint32_t wakes_up_ = kNone;  ///< the thread that the current event wakes
-  BlockEnd now_;               ///< by whom
+  std::vector<End> last_;     ///< by thread
+  uint32_t wakes_up_ = kNone; ///< the thread that the current event wakes
+  End now_;                   ///< the wakeup by the current event
 };
 
 } // namespace ovnitrace

@@ -170,10 +170,12 @@ void Explainer::on_slice(const Slice &whole) {
   slice.starts &= whole.start >= from_;
   ThreadTime &time = all_.threads[slice.thread];
   if (at_gate) {
-    if (is_blocked(slice.state))
+    if (is_blocked(slice.state)) {
       time.gate += slice.length();
-    else
+    } else {
+      time.start_waits += slice.length();
       last_wait_[slice.thread] = {WaitKind::wakeup, IdleTimes()};
+    }
     return;
   }
   switch (slice.state) {
@@ -213,7 +215,7 @@ void Explainer::end_wait(const Slice &slice, const IdleElsewhere &found) {
   const WaitKind kind = kind_of(slice.thread, slice.state, slice.reason);
   const bool over = slice.then == ThreadState::Running || is_throttled(kind);
   const bool whole = slice.starts && slice.ends && over;
-  const BlockEnds::BlockEnd &woken = block_ends_.of(slice.thread);
+  const BlockEnds::End &woken = block_ends_.of(slice.thread);
   const Culprit by =
       kind == WaitKind::wakeup
           ? woken.waker

@@ -96,6 +96,7 @@ struct ThreadTime {
   uint64_t outside = 0;  ///< outside the regions of --control: not recorded
   uint64_t spinning = 0; ///< of `waiting`: after a yield of a spinning thread, which loses nothing
   uint64_t gate = 0;     ///< blocked until ovnitrace let the program run
+  uint64_t start_waits = 0; ///< waiting for a CPU before that: after wakeups by ovnitrace
   /// `idle_known`: the part of `waiting` for which it is known whether another CPU was idle.
   /// `idle_elsewhere`: of that, time in which a CPU was idle that the thread may use.
   uint64_t idle_known = 0, idle_elsewhere = 0;

@@ -205,9 +205,12 @@ std::string path_text(CriticalPath &path, const Catalog &catalog, size_t top, bo
     add_line(holders, {short_line(holder, kCause)}, sum.ns, sum.count);
   }
   std::string text =
-      wrapped(fmt::format("Critical path of {}: {}, from {} to {} of the trace",
-                          thread_label(catalog.threads[path.thread]), human_duration(length),
-                          human_duration(path.from - catalog.begin),
+      wrapped(fmt::format("Critical path of {}{}: {}, from {} to {} of the trace",
+                          thread_label(catalog.threads[path.thread]),
+                          path.last == path.thread ? ""
+                                                   : " and, after its end, of " +
+                                                         thread_label(catalog.threads[path.last]),
+                          human_duration(length), human_duration(path.from - catalog.begin),
                           human_duration(path.to - catalog.begin)),
               columns) +
       "\n\n";
@@ -244,6 +247,10 @@ void add_path_json(nlohmann::ordered_json &json, CriticalPath &path, const Catal
                               {"name", catalog.threads[path.thread].name},
                               {"from_ns", path.from - catalog.begin},
                               {"to_ns", path.to - catalog.begin}};
+  if (path.last != path.thread) {
+    json["critical_path_of"]["last_tid"] = catalog.threads[path.last].tid;
+    json["critical_path_of"]["last_name"] = catalog.threads[path.last].name;
+  }
   json["critical_path"] = std::move(rows);
 }
 

@@ -97,7 +97,7 @@ public:
       const ThreadTime &time = input.why.threads[thread];
       sum_.add(time);
       sum_.outside += time.outside;
-      sum_.gate += time.gate;
+      sum_.gate += time.gate + time.start_waits;
     }
   }
 

@@ -40,7 +40,7 @@ bool names(std::string_view line, const std::string &program, size_t length = SI
 
 /// Returns the name of a process: that of its main thread, unless the command line shows that the
 /// thread has renamed itself. Only the first 15 bytes of a program's name become a thread's name.
-std::string process_name(const std::string &main, std::string_view line) {
+std::string program_of_process(const std::string &main, std::string_view line) {
   constexpr size_t kLongest = 15;
   if (names(line, main, kLongest))
     return main;
@@ -101,8 +101,8 @@ NameTimes names_of(const Catalog &catalog, const Explanation &why, const Subject
   std::map<std::string, uint64_t> time;
   const std::vector<std::string_view> lines = command_lines(catalog);
   for (const uint32_t thread : subject.threads) {
-    const std::string name =
-        process_name(catalog.threads[subject.mains[thread]].name, lines[thread]);
+    const std::string name = program_of_process(
+        process_name(catalog, catalog.threads[subject.mains[thread]]), lines[thread]);
     time[name] += why.threads[thread].running + why.threads[thread].waiting;
     if (catalog.threads[thread].pid == pid)
       own = name;

@@ -51,13 +51,13 @@ std::vector<Line> lines_of(const WhyInput &input, WhyBy by) {
                                            : Key(0, 0, thread.name);
     const auto [at, is_new] = places.try_emplace(key, lines.size());
     if (is_new)
-      lines.push_back(
-          {by == WhyBy::thread ? thread_label(thread)
-           : by == WhyBy::process
-               ? name_and_number(short_name(process_name(input.catalog.threads[mains[t]])),
-                                 "process", thread.pid)
-           : thread.name.empty() ? "without a name"
-                                 : short_name(thread.name)});
+      lines.push_back({by == WhyBy::thread ? thread_label(thread)
+                       : by == WhyBy::process
+                           ? name_and_number(short_name(process_name(
+                                                 input.catalog, input.catalog.threads[mains[t]])),
+                                             "process", thread.pid)
+                       : thread.name.empty() ? "without a name"
+                                             : short_name(thread.name)});
     lines[at->second].time.add(input.why.threads[t]);
     lines[at->second].threads++;
   }

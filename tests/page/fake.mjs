@@ -19,7 +19,7 @@ const STATES = ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 't
 /// Flags of a slice: the two bits above the number of states, which stands for a mixed slice.
 export const STARTS = 2 ** STATES.length.toString(2).length, ENDS = 2 * STARTS;
 
-/// Makes a trace of threads: {tid, pid, node, main, name, start, slices, latency}. A slice is
+/// Makes a trace of threads: {tid, pid, node, main, name, process, start, slices, latency}. A slice is
 /// {state, length, cpu, flags, why, peer, mix}. `extra` replaces parts of header and summary.
 export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = {}, parts = {}} = {}) {
   const WAITS = {paused: 'other', cooling: 'cpu', warming: 'cpu', throttled: 'other'};
@@ -51,9 +51,9 @@ export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = 
   const all = {
     from, to, states, state_order: [1, 4, 5, 6, 2, 3, 0], counters: [], load_steps: 0, cpus: [], calls: [], places: [], untraced: [], chains: [],
     slices: columns.kind.length,
-    threads: threads.map(({tid, pid, node = 0, main, name, birth = 0, start = 0, slices}) =>
+    threads: threads.map(({tid, pid, node = 0, main, name, process, birth = 0, start = 0, slices}) =>
         ({tid, pid, main: main ?? threads.findIndex(one => one.pid === pid && (one.node ?? 0) === node),
-          node, name, birth, start, slices: slices.length})),
+          node, name, process, birth, start, slices: slices.length})),
     ...header,
   };
   const told = {nodes: threads.some(({node}) => node) ? ['one', 'two'] : ['one'], threads: summaries, processes: [], ...summary};

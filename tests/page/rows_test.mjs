@@ -53,6 +53,7 @@ test('a process has the name of its main thread, and none if the trace does not 
   const io = {tid: 11, pid: 10, name: 'io', slices: lived(1, 0, 0)}, log = {tid: 12, pid: 10, name: 'log', slices: lived(1, 0, 0)};
   assert.deepEqual(texts(make([{tid: 10, pid: 10, name: '', slices: lived(1, 0, 0)}, io, log])), [' 3', 0, 1, 2]);
   assert.deepEqual(texts(make([io, log])), [' 2', 0, 1]);
+  assert.deepEqual(texts(make([{...io, process: 'server'}, log])), ['server 2', 0, 1], 'it is not traced');
 });
 
 test('CPUs come first and can be folded', () => {

@@ -29,8 +29,8 @@ protected:
             cpu.epilogue(1, 99).dispatch(2).at(begin + 10 * kMs + held).sleep(2, 11).dispatch(1);
           cpu.at(begin + 20 * kMs + held).end(1, 11).at(begin + 21 * kMs + held).stop();
         },
-        R"(, "user": ")" + std::string(with_other ? "x" : "y") + R"(", "marks": [{"time_ns": )" +
-            std::to_string(mark) + R"(, "text": "go"}])");
+        R"(, "boot_id": "1", "user": ")" + std::string(with_other ? "x" : "y") +
+            R"(", "marks": [{"time_ns": )" + std::to_string(mark) + R"(, "text": "go"}])");
   }
   Against compared(const std::string &a, const std::string &b, const std::string &mark = "") {
     return compare_with(a, {b, mark}, query, sink);
@@ -47,6 +47,7 @@ TEST_F(AgainstTest, PlacesOfBothRunsAreOnOneTimeline) {
   const auto source = pair_reopener(a, b, against.shift, sink)();
   const Catalog &catalog = source->catalog();
   EXPECT_EQ(catalog.hosts[0].name + catalog.hosts[1].name, "AB");
+  EXPECT_EQ(cpu_count(catalog), 2u) << "each run has a CPU";
   const auto header = against_header(against, catalog);
   EXPECT_EQ(header["b"].get<int64_t>() - header["a"].get<int64_t>(), 7 * int64_t(kMs));
   const auto &preempted = header["causes"][0], &running = header["causes"][1];

@@ -33,7 +33,7 @@ TEST_F(DiffPrograms, TheProgramsAreMatchedWhateverTheirNames) {
   EXPECT_TRUE(all.only_a.empty());
   EXPECT_TRUE(all.only_b.empty());
   EXPECT_EQ(text().find("thread of the critical path"), std::string::npos) << text();
-  EXPECT_NE(text().find("  program, called app-new here: app-old in A, app-new in B\n"),
+  EXPECT_NE(text().find("  program (the name in B stands for both): app-old in A, app-new in B\n"),
             std::string::npos)
       << text();
   EXPECT_EQ(text().find("--match"), std::string::npos) << text();

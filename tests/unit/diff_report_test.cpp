@@ -91,7 +91,7 @@ TEST_F(DiffReport, APreemptionAndAWaitBehindOneHolderAreOnePart) {
   EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 0, 1)}),
             "B is 101 ns slower: +101 ns preempted or waiting for a CPU behind hog.");
   EXPECT_EQ(said({wait(Kind::preempted, 0, 9, "idle"), wait(Kind::waiting, 0, 90, "idle")}),
-            "B is 99 ns slower: +99 ns preempted or waiting for an idle CPU.");
+            "B is 99 ns slower: +99 ns waiting for an idle CPU.");
   EXPECT_EQ(said({wait(Kind::preempted, 0, 100), wait(Kind::waiting, 7, 7)}),
             "B is 100 ns slower (+1428.6 %): +100 ns preempted by hog.");
 }

@@ -85,12 +85,15 @@ TEST_F(OffCpu, AThreadIsOfTheLastProcessOfItsPidThatWasBornBeforeIt) {
   const uint32_t first = thread(301, 300, "w1", 110), second = thread(302, 300, "w2", 499),
                  third = thread(303, 300, "w3", 500), fourth = thread(304, 300, "w4", 501);
   const uint32_t far = thread(305, 300, "far", 600, 1), other = thread(305, 301, "other", 600, 1);
+  catalog.hosts.resize(2);
+  catalog.hosts[0].peers = {{.tid = 301, .pid = 301, .name = "of the other host"}};
+  catalog.hosts[1].peers = {{.tid = 300, .pid = 300, .name = "far away"}}; // it is not traced
   for (const uint32_t one : {first, second, third, fourth, far, other})
     block(one, 1000, 1001);
   Texts owners;
   for (const OffCpuTimes::Owner &owner : times().owners())
     owners.push_back(owner.process + "/" + owner.name);
-  EXPECT_EQ(owners, (Texts{"old/w1", "old/w2", "new/w3", "new/w4", "/far", "/other"}));
+  EXPECT_EQ(owners, (Texts{"old/w1", "old/w2", "new/w3", "new/w4", "far away/far", "/other"}));
 }
 
 TEST_F(OffCpu, TimesOnACpuAndOfNoLengthDoNotCount) {

@@ -43,7 +43,7 @@ protected:
   }
   CriticalPath path() const {
     CriticalPath path;
-    path.thread = 0;
+    path.thread = path.last = 0;
     path.from = 3000;
     path.to = at;
     for (size_t n = segments.size(); n-- > 0;)
@@ -89,6 +89,21 @@ TEST_F(PathReport, TimesAreFromTheStartOfTheTrace) {
   add_path_json(json, whole, catalog);
   EXPECT_EQ(json["critical_path_of"].dump(),
             R"({"tid":11,"name":"app","from_ns":2000,"to_ns":2100})");
+}
+
+TEST_F(PathReport, AnotherThreadCanBeAtTheEnd) {
+  add(1, Cause::running, 100);
+  CriticalPath whole = path();
+  whole.last = 1;
+  const std::string text = path_text(whole, catalog, 0);
+  EXPECT_EQ(
+      text.substr(0, text.find("\n\n")),
+      "Critical path of app (11) and, after its end, of worker (12): 100 ns, from 2.000 us to "
+      "2.100 us of\nthe trace");
+  nlohmann::ordered_json json;
+  add_path_json(json, whole, catalog);
+  EXPECT_EQ(json["critical_path_of"].dump(), R"({"tid":11,"name":"app","from_ns":2000,)"
+                                             R"("to_ns":2100,"last_tid":12,"last_name":"worker"})");
 }
 
 TEST_F(PathReport, WaitsOneAfterTheOtherAreOneTimeOfEachThread) {

@@ -60,6 +60,9 @@ TEST_F(SentenceWords, WithoutALifeTheReasonIsSaid) {
   why.threads[0].outside = 0;
   EXPECT_EQ(said(), "The program had not started in this part of the trace.");
   why.threads[0].gate = 0;
+  why.threads[0].start_waits = 5;
+  EXPECT_EQ(said(), "The program had not started in this part of the trace.");
+  why.threads[0].start_waits = 0;
   EXPECT_EQ(said(), "None of these threads was alive in this part of the trace.");
 }
 

@@ -304,7 +304,7 @@ TEST_F(WhyJson, CausesHaveTheirPercentiles) {
 TEST_F(WhyJson, APathIsAddedIfThereIsOne) {
   EXPECT_FALSE(report().contains("critical_path"));
   CriticalPath path;
-  path.thread = 1;
+  path.thread = path.last = 1;
   path.from = 4000;
   path.to = 4050;
   PathSegment segment;

@@ -210,7 +210,7 @@ CaptureCounts Capture::counts() const {
 }
 
 std::vector<uint32_t> Capture::target_pids() const {
-  const auto &found = skeleton_->bss->machine_pids;
+  const auto &found = skeleton_->bss->found_pids;
   std::vector<uint32_t> pids(std::begin(found), std::end(found));
   std::erase(pids, 0);
   return pids;

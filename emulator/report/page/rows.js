@@ -58,9 +58,9 @@ export class Rows {
     const all = new Map(); // by main thread: several processes may have had one pid
     for (const thread of this.shown) {
       const {main, pid, node} = thread;
-      const first = this.trace.threads[main]; // the main thread, if the trace has it
+      const first = this.trace.threads[main]; // the main thread, if it is traced
       if (!all.has(main))
-        all.set(main, {pid, node, threads: [], folded: false, number: all.size, name: first.tid === pid ? first.name : ''});
+        all.set(main, {pid, node, threads: [], folded: false, number: all.size, name: first.tid === pid ? first.name : first.process ?? ''});
       thread.process = all.get(main);
       thread.process.threads.push(thread);
     }
