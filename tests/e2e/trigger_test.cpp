@@ -117,11 +117,15 @@ size_t count(const std::string &text, const std::string &part) {
 
 class Trigger : public CaptureTest {
 protected:
+  /// The thread that waits. A capture of the whole machine may see the victims of other tests, too.
+  const std::string victim_ = "victim" + std::to_string(getpid());
+
   /// Runs `delays` with COUNT long and COUNT short waits of a kind.
   Outcome record_delays(const std::string &kind, unsigned times, const std::string &trigger,
                         std::vector<std::string> options = {}) {
     options.insert(options.end(), {"--buffer", "last:32M", "--trigger", trigger});
-    return record({installed("delays"), kind, std::to_string(times), "3000", "500"}, options);
+    return record({installed("delays"), kind, std::to_string(times), "3000", "500", victim_},
+                  options);
   }
   nlohmann::json marks_of(const std::string &trace) const {
     return nlohmann::json::parse(
@@ -130,11 +134,11 @@ protected:
   void expect_all_hit(const std::string &kind, unsigned planted,
                       const std::vector<std::string> &options = {}) {
     SCOPED_TRACE(kind);
-    const std::string trigger = kind + ":2ms:vict*";
+    const std::string trigger = kind + ":2ms:" + victim_.substr(0, victim_.size() - 1) + "*";
     const Outcome outcome = record_delays(kind, planted, trigger, options);
     const TraceRecord reported = read_trace_json(trace());
     EXPECT_EQ(reported.forgotten + reported.lost, 0u);
-    const Truth truth = truth_of(dump(trace()), "victim", kind);
+    const Truth truth = truth_of(dump(trace()), victim_, kind);
     EXPECT_GE(truth.fewest, planted);
     const uint64_t hits = hits_of(outcome, trigger);
     EXPECT_GE(hits, truth.fewest) << outcome.err;
@@ -162,13 +166,13 @@ TEST_F(Trigger, PreemptedFindsLongPreemptions) {
 TEST_F(Trigger, IdleWhileWaitingFindsCpusThatWereIdleInOnePiece) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
     GTEST_SKIP() << "needs two CPUs";
-  const std::string trigger = "idle-while-waiting:2ms:vict*";
+  const std::string trigger = "idle-while-waiting:2ms:" + victim_;
   bool was_idle = false, must_hit = false; // not, if other programs keep the CPUs busy
   for (int captures = 0; captures < 5 && !was_idle; captures++) {
     std::filesystem::remove_all(trace());
     const Outcome outcome = record_delays("idle", 200, trigger, {"-a"});
     EXPECT_EQ(read_trace_json(trace()).forgotten, 0u);
-    const Truth truth = idle_truth_of(dump(trace()), "victim");
+    const Truth truth = idle_truth_of(dump(trace()), victim_);
     EXPECT_GE(hits_of(outcome, trigger), truth.fewest) << outcome.err;
     EXPECT_LE(hits_of(outcome, trigger), truth.most) << outcome.err;
     was_idle = truth.fewest > 0;
@@ -184,19 +188,19 @@ TEST_F(Trigger, IdleWhileWaitingFindsCpusThatWereIdleInOnePiece) {
 
 // No other CPU may be used.
 TEST_F(Trigger, IdleWhileWaitingDoesNotHitForAPinnedThread) {
-  const std::string trigger = "idle-while-waiting:2ms:victim";
+  const std::string trigger = "idle-while-waiting:2ms:" + victim_;
   const Outcome outcome = record_delays("latency", 100, trigger);
   EXPECT_EQ(hits_of(outcome, trigger), 0u) << outcome.err;
 }
 
 TEST_F(Trigger, SeveralShareTheSaves) {
   const Outcome outcome = record_delays(
-      "latency", 800, "latency:2ms:victim",
+      "latency", 800, "latency:2ms:" + victim_,
       {"--trigger", "blocked:2ms:nobody", "--trigger", "task_sleep", "--max-saves", "3"});
-  EXPECT_GT(hits_of(outcome, "latency:2ms:victim"), 0u) << outcome.err;
+  EXPECT_GT(hits_of(outcome, "latency:2ms:" + victim_), 0u) << outcome.err;
   EXPECT_EQ(hits_of(outcome, "blocked:2ms:nobody"), 0u) << outcome.err;
   EXPECT_EQ(count(outcome.err, "saved to "), 3u) << outcome.err;
-  EXPECT_NE(outcome.err.find(" of victim("), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(" of " + victim_ + "("), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("--max-saves 3 reached: --trigger saves no more"), std::string::npos)
       << outcome.err;
 }
@@ -205,12 +209,13 @@ TEST_F(Trigger, SeveralShareTheSaves) {
 TEST_F(Trigger, AHitMarksARotatedTraceAndKeepsItsPart) {
   const Outcome outcome =
       record({"sh", "-c",
-              installed("delays") + " latency 1 3000 500; while ! [ -d " + trace() +
+              installed("delays") + " latency 1 3000 500 " + victim_ + "; while ! [ -d " + trace() +
                   "/0007 ]; do sleep 0.2; done"},
-             {"--rotate", "1s", "--keep", "2", "--trigger", "latency:2ms:victim", "--on-save",
+             {"--rotate", "1s", "--keep", "2", "--trigger", "latency:2ms:" + victim_, "--on-save",
               "echo \"$OVNITRACE_TRACE $OVNITRACE_CAUSE\" >>" + path("saves")});
   EXPECT_EQ(outcome.status(), 0) << outcome.err;
-  const size_t hit = outcome.err.find(" of victim("), place = outcome.err.find(": marked in ", hit);
+  const size_t hit = outcome.err.find(" of " + victim_ + "("),
+               place = outcome.err.find(": marked in ", hit);
   ASSERT_NE(place, outcome.err.npos) << outcome.err;
   const std::string kept = outcome.err.substr(place + 12, trace().size() + 5);
   EXPECT_EQ(kept.substr(0, trace().size() + 4), trace() + "/000");
@@ -227,18 +232,18 @@ TEST_F(Trigger, AHitMarksARotatedTraceAndKeepsItsPart) {
 
 // The save has the end of the wait, and a mark there.
 TEST_F(Trigger, AHitIsSavedNamedAndMarked) {
-  const Outcome outcome = record_delays("latency", 100, "latency:2ms:victim");
+  const Outcome outcome = record_delays("latency", 100, "latency:2ms:" + victim_);
   const nlohmann::json marks = marks_of(trace() + ".1");
   ASSERT_EQ(marks.size(), 1u) << outcome.err;
   const std::string text = marks[0]["text"];
   EXPECT_EQ(text.find("latency "), 0u) << text;
-  EXPECT_NE(text.find(" ms of victim("), std::string::npos) << text;
+  EXPECT_NE(text.find(" ms of " + victim_ + "("), std::string::npos) << text;
   EXPECT_NE(outcome.err.find(text + ": saved to " + trace() + ".1 "), std::string::npos)
       << outcome.err;
   const uint64_t time = marks[0]["time_ns"];
   size_t dispatches = 0, shown = 0;
   for (const DumpEvent &event : dump(trace() + ".1")) {
-    dispatches += event.takes_cpu() && event.comm == "victim" && event.time <= time + kMargin &&
+    dispatches += event.takes_cpu() && event.comm == victim_ && event.time <= time + kMargin &&
                   event.time + kMargin >= time;
     shown += event.event == "EXT_mark";
   }
@@ -266,8 +271,9 @@ TEST_F(Trigger, NothingIsLookedForAfterTheLastSave) {
 }
 
 TEST_F(Trigger, OtherNamesDoNotHit) {
-  const Outcome outcome = record_delays("latency", 20, "latency:2ms:victims");
-  EXPECT_NE(outcome.err.find("--trigger latency:2ms:victims has hit 0 times"), std::string::npos)
+  const Outcome outcome = record_delays("latency", 20, "latency:2ms:" + victim_ + "s");
+  EXPECT_NE(outcome.err.find("--trigger latency:2ms:" + victim_ + "s has hit 0 times"),
+            std::string::npos)
       << outcome.err;
   EXPECT_FALSE(exists(trace() + ".1")) << outcome.err;
 }

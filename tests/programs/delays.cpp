@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// delays KIND COUNT LONG SHORT: makes a thread `victim` wait COUNT times for LONG us, and COUNT
-// times for SHORT us. Both threads are SCHED_FIFO on one CPU. KIND is one of these:
+// delays KIND COUNT LONG SHORT NAME: makes a thread NAME, the victim, wait COUNT times for LONG us,
+// and COUNT times for SHORT us. Both threads are SCHED_FIFO on one CPU. KIND is one of these:
 //   latency    the victim is woken while the other thread runs
 //   idle       the same, while the victim may use the other CPUs, too
 //   blocked    it waits for a semaphore
@@ -45,10 +45,10 @@ void wait(sem_t &semaphore) {
     ;
 }
 
-void *victim(void *) {
+void *victim(void *name) {
   set_priority(kVictim);
   victim_tid = gettid();
-  pthread_setname_np(pthread_self(), "victim");
+  pthread_setname_np(pthread_self(), static_cast<char *>(name));
   sem_post(&answered);
   for (;;) {
     wait(asked);
@@ -82,7 +82,7 @@ void delay(const std::string &kind, long us) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 5)
+  if (argc != 6)
     return 2;
   sched_getaffinity(0, sizeof(all), &all);
   CPU_ZERO(&one);
@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
   sem_init(&asked, 0, 0);
   sem_init(&answered, 0, 0);
   pthread_t thread;
-  pthread_create(&thread, nullptr, victim, nullptr);
+  pthread_create(&thread, nullptr, victim, argv[5]);
   wait(answered);
   set_priority(kMain);
   for (int n = 0; n < std::atoi(argv[2]); n++)
