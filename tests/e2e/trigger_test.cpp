@@ -118,7 +118,7 @@ size_t count(const std::string &text, const std::string &part) {
 class Trigger : public CaptureTest {
 protected:
   /// The thread that waits. A capture of the whole machine may see the victims of other tests, too.
-  const std::string victim_ = "victim" + std::to_string(getpid());
+  const std::string victim_ = std::to_string(getpid()) + "victim";
 
   /// Runs `delays` with COUNT long and COUNT short waits of a kind.
   Outcome record_delays(const std::string &kind, unsigned times, const std::string &trigger,
@@ -134,7 +134,7 @@ protected:
   void expect_all_hit(const std::string &kind, unsigned planted,
                       const std::vector<std::string> &options = {}) {
     SCOPED_TRACE(kind);
-    const std::string trigger = kind + ":2ms:" + victim_.substr(0, victim_.size() - 1) + "*";
+    const std::string trigger = kind + ":2ms:" + victim_.substr(0, victim_.size() - 2) + "*";
     const Outcome outcome = record_delays(kind, planted, trigger, options);
     const TraceRecord reported = read_trace_json(trace());
     EXPECT_EQ(reported.forgotten + reported.lost, 0u);
@@ -232,7 +232,10 @@ TEST_F(Trigger, AHitMarksARotatedTraceAndKeepsItsPart) {
 
 // The save has the end of the wait, and a mark there.
 TEST_F(Trigger, AHitIsSavedNamedAndMarked) {
-  const Outcome outcome = record_delays("latency", 100, "latency:2ms:" + victim_);
+  const Outcome outcome = record({"sh", "-c",
+                                  installed("delays") + " latency 1 3000 500 " + victim_ +
+                                      "; until [ -d " + trace() + ".1 ]; do sleep 0.1; done"},
+                                 {"--buffer", "last:1M", "--trigger", "latency:2ms:" + victim_});
   const nlohmann::json marks = marks_of(trace() + ".1");
   ASSERT_EQ(marks.size(), 1u) << outcome.err;
   const std::string text = marks[0]["text"];
@@ -290,6 +293,18 @@ TEST_F(Trigger, TheCommandOfASaveGetsTheTraceAndItsCause) {
   EXPECT_TRUE(text.starts_with("exit of sleep(")) << text << outcome.err;
   EXPECT_TRUE(text.ends_with("): " + trace() + ".1\n")) << text;
   EXPECT_EQ(outcome.err.find("warning"), std::string::npos) << outcome.err;
+}
+
+/// The tracer is stopped from before the hit until after the end of the program.
+TEST_F(Trigger, AHitThatComesTooLateForASaveIsMarkedInTheTrace) {
+  const Outcome outcome =
+      record({"sh", "-c", "kill -STOP $PPID; (sleep 1; kill -CONT $PPID) & sleep 0.1; sh -c true"},
+             {"--buffer", "last:1M", "--trigger", "exit:s*"});
+  const bool saved = exists(trace() + ".1"); // it did not come too late
+  const std::string said = saved ? ": saved to " : ": too late for a save of its own, marked in";
+  EXPECT_NE(outcome.err.find(said), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("exit of s"), std::string::npos) << outcome.err;
+  EXPECT_EQ(marks_of(trace()).size(), 1u) << outcome.err;
 }
 
 /// Somebody has removed the directory of the trace, so the hit cannot be marked there.

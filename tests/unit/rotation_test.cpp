@@ -72,6 +72,9 @@ TEST_F(RotationTest, APartIsFullAfterItsTimeUnlessItIsEmpty) {
   write(event_chunk(0, 0, 100, 5));
   EXPECT_FALSE(target_->wants_rotation(before + kTime - 1));
   EXPECT_TRUE(target_->wants_rotation(after + kTime));
+  next_part(1, 1000); // it begins when it was asked for
+  EXPECT_FALSE(target_->wants_rotation(999 + kTime));
+  EXPECT_TRUE(target_->wants_rotation(1000 + kTime));
 }
 
 TEST_F(RotationTest, AHitIsInThePartThatHasItsTime) {

@@ -192,8 +192,11 @@ size_t RotatingTarget::write(const Chunk &chunk) {
     if (cut_ && ftrace_record_tsc(&chunk.records.front()) >= cut_->after)
       cut = cut_;
   }
-  if (cut && error_.empty())
+  if (cut && error_.empty()) {
     next_part(cut->before);
+    part_begin_ =
+        cut->after; // not now: each part would be longer by the time until its first chunk
+  }
   const size_t missing = write_on(chunk);
   if (missing)
     return missing;

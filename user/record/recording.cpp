@@ -220,6 +220,9 @@ void Recording::stop_early(const std::string &why) {
 }
 
 void Recording::end_capture() {
+  for (size_t rule = 0; rule < traced_.triggers().size(); rule++)
+    if (const std::string cause = mark_hit(rule); !cause.empty() && !options_.quiet)
+      print("{}: too late for a save of its own, marked in the trace", cause);
   ended_ = true;
   const uint64_t end = monotonic_ns();
   recorder_.end_at(end);

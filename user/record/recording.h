@@ -54,6 +54,7 @@ private:
   bool add_mark(uint64_t time, const std::string &text);
   bool take_trigger_save();
   bool ask_for_trigger_save();
+  std::string mark_hit(size_t rule);
   void take_hit(size_t rule);
   void report_spent_triggers();
   std::string save(const std::string &cause = "");

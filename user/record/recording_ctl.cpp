@@ -144,35 +144,39 @@ void Recording::report_spent_triggers() {
                                    : "saves no more; SIGUSR2 still does");
 }
 
-/// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the
-/// last save was written count as one. A trace that is cut into parts has the hit already: its part
-/// is kept.
-void Recording::take_hit(size_t rule) {
+/// Marks the newest hit of a rule. A trace that is cut into parts has it already: its part is kept.
+/// REQUIRES: ending_ is held. Returns the cause of the save that shall follow, or an empty text.
+std::string Recording::mark_hit(size_t rule) {
   const std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
-  if (!hit)
-    return;
+  if (!hit || ended_ || paused_ || !take_trigger_save())
+    return "";
   const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit)),
                     counted = with_number(cause, hit->hits);
-  {
-    const std::lock_guard lock(ending_);
-    if (ended_ || paused_ || !take_trigger_save())
-      return;
-    try {
-      if (!add_mark(hit->time, cause))
-        print("{}: not marked, the trace has as many marks as it can have", cause);
-    } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
-      print("error: cannot mark a hit of --trigger: {}", error.what());
-    }
-    const std::string part = target_.keep_part(hit->time);
-    recorder_.flush(); // what is staged now is written by the flush of the save
-    if (options_.rotation.wanted()) {
-      if (!options_.quiet)
-        print("{}: marked in {}; recording goes on", counted, part);
-      report_spent_triggers();
-      return on_save_.start(part, counted);
-    }
+  try {
+    if (!add_mark(hit->time, cause))
+      print("{}: not marked, the trace has as many marks as it can have", cause);
+  } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
+    print("error: cannot mark a hit of --trigger: {}", error.what());
   }
-  save(counted);
+  const std::string part = target_.keep_part(hit->time);
+  recorder_.flush(); // what is staged now is written by the flush of the save
+  if (!options_.rotation.wanted())
+    return counted;
+  if (!options_.quiet)
+    print("{}: marked in {}; recording goes on", counted, part);
+  report_spent_triggers();
+  on_save_.start(part, counted);
+  return "";
+}
+
+/// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the
+/// last save was written count as one.
+void Recording::take_hit(size_t rule) {
+  std::unique_lock lock(ending_);
+  const std::string cause = mark_hit(rule);
+  lock.unlock();
+  if (!cause.empty())
+    save(cause);
 }
 
 } // namespace ovnitrace
