@@ -30,8 +30,9 @@ enum class Cause : uint8_t {
   worker,    ///< blocked until a kernel worker ran a work item; `thread` queued it
   unowned,   ///< the same, and it is not known who queued the item; `thread` was blocked
   spins,     ///< it yielded again and again: it waited for something without blocking
+  not_woken, ///< blocked when the range ends: nothing has woken it yet
 };
-inline constexpr uint32_t kCauses = 14;
+inline constexpr uint32_t kCauses = 15;
 
 /// A part of the path: one thread and one cause.
 struct PathSegment {

@@ -35,6 +35,7 @@ constexpr std::array<CauseWords, kCauses> kWords = {{
     {"kernel worker", "In a kernel worker", palette::series(7)},
     {"kernel worker", "In a kernel worker, queued by unknown", palette::series(8)},
     {"spins in sched_yield", "Spins in sched_yield", palette::series(9)},
+    {"blocked", "Blocked, not woken yet", palette::kBlocked},
 }};
 static_assert(!kWords.back().text.empty(), "each cause has words");
 
@@ -89,9 +90,11 @@ std::string cause_text(const PathSegment &segment, const Catalog &catalog) {
                : word + ": " + device_name(host_of(segment, catalog).devices, segment.device);
   case Cause::interrupt:
     return interrupt_text(segment.interrupt);
-  case Cause::blocked: {
+  case Cause::blocked:
+  case Cause::not_woken: {
     const std::string_view call = call_text(segment, catalog);
-    return call.empty() ? word : fmt::format("{} in {}", word, call);
+    return (call.empty() ? word : fmt::format("{} in {}", word, call)) +
+           (segment.cause == Cause::not_woken ? ", not woken yet" : "");
   }
   default:
     return word;

@@ -107,7 +107,7 @@ void Walk::take_back_to(uint64_t time) {
 }
 
 void Walk::from(const PathRoot &root) {
-  now_ = root.to;
+  now_ = end_ = root.to;
   push(root.thread, root.from);
   while (!stack_.empty()) {
     if (now_ > stack_.back().floor) {
@@ -213,7 +213,7 @@ void Walk::step_blocked(const HistoryRecord &block) {
     return;
   PathSegment what = {.cause = Cause::unknown};
   if (blocked) {
-    what.cause = cause_of(block);
+    what.cause = !block.woken && block.end >= end_ ? Cause::not_woken : cause_of(block);
     what.call = block.call;
     if (block.woken)
       what.interrupt = block.interrupt;

@@ -62,6 +62,7 @@ private:
   /// The threads on the path. Each is there once: a thread below the top is blocked while those
   /// above it run.
   std::vector<Frame> stack_;
+  uint64_t end_ = 0; ///< ns: of the path
   uint64_t now_ = 0; ///< ns; all slices that end at or after this time are read
   DiskList<PathSegment> &segments_;
   PathSegment last_;            ///< not written yet

@@ -132,6 +132,9 @@ TimeCause cause_of(const PathSegment &segment, const Catalog &catalog, Namer &na
   case Cause::blocked:
     cause.culprit = "not known";
     break;
+  case Cause::not_woken:
+    cause.culprit = "nobody yet";
+    break;
   case Cause::spins:
     cause.kind = Kind::spinning;
     break;

@@ -70,11 +70,11 @@ constexpr uint32_t added_par2(const Event &event) {
   return event.by_manual ? 0 : event.par2;
 }
 
-/// Returns whether an event was captured. Blackouts that a reader adds where records are missing
-/// were not, and are not counted as events.
+/// Returns whether an event was captured. Blackouts that a reader adds where records are missing,
+/// or where a trace has none, were not, and are not counted as events.
 constexpr bool was_captured(const Event &event) {
   return (event.kind != FTrace_EVT_blackout_start && event.kind != FTrace_EVT_blackout_end) ||
-         event.par1 != FTRACE_BLACKOUT_MISSING;
+         (event.par1 != FTRACE_BLACKOUT_MISSING && event.par1 != FTRACE_BLACKOUT_OUTSIDE);
 }
 
 /// Returns whether a blackout hides transitions, not only events of other families.

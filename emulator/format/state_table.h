@@ -31,9 +31,6 @@ enum class ShownState : uint8_t {
 /// What marks a state for readers who see no colours.
 enum class Pattern : uint8_t { none, hatched, vertical, horizontal, dots };
 
-/// What a thread waits for while it is in a state.
-enum class WaitsFor : uint8_t { nothing, cpu, other };
-
 struct StateInfo {
   ShownState state;
   std::string_view name;    ///< in JSON, SQL and CSV, and for `--sort`
@@ -43,7 +40,7 @@ struct StateInfo {
   Color color;              ///< in every output
   char glyph;               ///< in figures of plain text
   Pattern pattern = Pattern::none;
-  WaitsFor waits = WaitsFor::nothing;
+  bool waits = false; ///< the thread waits, for a CPU or for anything else
   /// A column that shows several states has this one at its bottom, however short it was. The rest
   /// of the column shows the longest of the other states.
   bool stacked = false;
@@ -54,17 +51,17 @@ inline constexpr std::array kStateTable = {
     StateInfo{ShownState::unknown, "unknown", "Unknown", "unknown", "not seen", palette::kNothing,
               '?', Pattern::dots},
     StateInfo{ShownState::running, "running", "Running", "running", "on a CPU", palette::kRunning,
-              '#', Pattern::none, WaitsFor::nothing, true},
+              '#', Pattern::none, false, true},
     StateInfo{ShownState::paused, "paused", "Paused", "blocked", "blocked", palette::kBlocked, '.',
-              Pattern::none, WaitsFor::other},
+              Pattern::none, true},
     StateInfo{ShownState::dead, "dead", "Dead", "ended", "has ended", palette::kGone, ' '},
     StateInfo{ShownState::cooling, "cooling", "Cooling", "preempted", "preempted, waits for a CPU",
-              palette::kPreempted, 'x', Pattern::hatched, WaitsFor::cpu, true},
+              palette::kPreempted, 'x', Pattern::hatched, true, true},
     StateInfo{ShownState::warming, "warming", "Warming", "woken", "woken, waits for a CPU",
-              palette::kWoken, 'o', Pattern::vertical, WaitsFor::cpu, true},
+              palette::kWoken, 'o', Pattern::vertical, true, true},
     StateInfo{ShownState::throttled, "throttled", "Throttled", "throttled",
               "no CPU quota, or no budget until its next period", palette::kThrottled, '=',
-              Pattern::horizontal, WaitsFor::other, true},
+              Pattern::horizontal, true, true},
 };
 inline constexpr size_t kShownStates = kStateTable.size();
 

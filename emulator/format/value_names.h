@@ -102,6 +102,7 @@ inline constexpr ValueName kBlackoutNames[] = {
     {FTRACE_BLACKOUT_FORGOTTEN, "forgotten", "Older than what a flight recorder keeps"},
     {FTRACE_BLACKOUT_MISSING, "missing", "In no file"},
     {FTRACE_BLACKOUT_PAUSED, "paused", "The user had paused the capture"},
+    {FTRACE_BLACKOUT_OUTSIDE, "outside", "Before or after this trace"},
 };
 
 /// include/uapi/linux/sched.h

@@ -30,8 +30,8 @@ bool ChunkFile::next(Event &event) {
   if (ended_ || !waiting_.empty()) [[unlikely]] {
     if (waiting_.empty())
       return false;
-    event = waiting_.back();
-    waiting_.pop_back();
+    event = waiting_.front();
+    waiting_.pop_front();
     return true;
   }
   if (switch_) {
@@ -47,29 +47,45 @@ bool ChunkFile::next(Event &event) {
 
 /// Handles the first event, a gap, or the end of the file. `event` is the next one if `more`.
 bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
-  const uint64_t begin = any_event_ ? since : tables_.begin;
-  any_event_ = true;
-  // If the file has lost records that it had, it is not known how many are missing.
-  const bool counted = !more && input_.unwritten && input_.records >= input_.written;
-  const bool nothing_lost = counted && input_.unwritten_events == 0;
-  const bool gap =
-      more ? std::exchange(gap_, false) : !stopped_ && begin <= tables_.end && !nothing_lost;
-  ended_ = !more;
-  if (!gap)
-    return more;
-  if (more)
-    waiting_ = {event, blackout(FTrace_EVT_blackout_end, event.time)};
-  event = blackout(FTrace_EVT_blackout_start, more ? std::min(begin, event.time) : begin);
-  if (counted) {
-    Event end = blackout(FTrace_EVT_blackout_end, tables_.end);
-    event.par2 = end.par2 = uint32_t(std::min<uint64_t>(input_.unwritten_events, UINT32_MAX));
-    waiting_ = {end};
+  const bool first = !std::exchange(any_event_, true);
+  const uint64_t begin = first ? std::max(tables_.begin, tables_.times.first) : since;
+  if (first && begin > tables_.begin) {
+    // It ends before the first event of any CPU, which may say the state of a thread.
+    add_blackout(FTrace_EVT_blackout_start, tables_.begin, FTRACE_BLACKOUT_OUTSIDE);
+    add_blackout(FTrace_EVT_blackout_end, begin - 1, FTRACE_BLACKOUT_OUTSIDE);
   }
+  if (more ? std::exchange(gap_, false) : !stopped_ && begin <= tables_.end)
+    add_gap(begin, more ? &event : nullptr);
+  if (more)
+    waiting_.push_back(event);
+  else if (tables_.times.last < tables_.end)
+    add_blackout(FTrace_EVT_blackout_start, std::max(tables_.times.last, tables_.begin),
+                 FTRACE_BLACKOUT_OUTSIDE);
+  ended_ = !more;
+  if (waiting_.empty())
+    return false;
+  event = waiting_.front();
+  waiting_.pop_front();
   return true;
 }
 
-Event ChunkFile::blackout(uint32_t kind, uint64_t time) const {
-  return {.time = time, .kind = kind, .cpu = cpu_, .par1 = FTRACE_BLACKOUT_MISSING, .file = file_};
+/// Adds a blackout where records are missing: until the next event, or until the end.
+void ChunkFile::add_gap(uint64_t begin, const Event *next) {
+  // If the file has lost records that it had, it is not known how many are missing.
+  const bool counted = !next && input_.unwritten && input_.records >= input_.written;
+  if (counted && input_.unwritten_events == 0)
+    return;
+  const auto lost = uint32_t(counted ? std::min<uint64_t>(input_.unwritten_events, UINT32_MAX) : 0);
+  add_blackout(FTrace_EVT_blackout_start, next ? std::min(begin, next->time) : begin,
+               FTRACE_BLACKOUT_MISSING, lost);
+  if (next || counted)
+    add_blackout(FTrace_EVT_blackout_end, next ? next->time : tables_.end, FTRACE_BLACKOUT_MISSING,
+                 lost);
+}
+
+void ChunkFile::add_blackout(uint32_t kind, uint64_t time, uint16_t what, uint32_t lost) {
+  waiting_.push_back(
+      {.time = time, .kind = kind, .cpu = cpu_, .par2 = lost, .par1 = what, .file = file_});
 }
 
 bool ChunkFile::read(Event &event) {

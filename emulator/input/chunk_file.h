@@ -11,6 +11,7 @@
 #include "emulator/input/tick_clock.h"
 
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,12 +42,17 @@ private:
 /// Resolves the threads, CPUs and times of a host's files.
 struct HostTables {
   HostTables(const Catalog &catalog, uint32_t host)
-      : threads(catalog, host), cpus(catalog, host), begin(catalog.begin), end(catalog.end) {}
+      : threads(catalog, host), cpus(catalog, host), times(catalog.hosts[host].times),
+        begin(catalog.begin), end(catalog.end) {
+    if (times.first > times.last) // without events, it is not known when it was
+      times = {begin, end};
+  }
 
   ThreadTable threads;
   CpuTable cpus;
-  uint64_t begin; ///< ns
-  uint64_t end;   ///< ns: the time of a later event is set to this
+  HostTimes times; ///< ns: of this host
+  uint64_t begin;  ///< ns: of all hosts
+  uint64_t end;    ///< ns: of all hosts; the time of a later event is set to this
 };
 
 /// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded.
@@ -58,7 +64,9 @@ struct HostTables {
 /// - where records are missing there is a blackout (FTRACE_BLACKOUT_MISSING), from the event before
 ///   to the next one, or to the end of the trace if the file does not end with trace_stop. If
 ///   trace.json says how many events could not be written, both ends of the blackout have their
-///   number as parameter 2.
+///   number as parameter 2;
+/// - while other hosts have events, before the first and after the last event of this host, there
+///   is a blackout (FTRACE_BLACKOUT_OUTSIDE).
 class ChunkFile {
 public:
   /// Borrows all of them. `file` is the index into Catalog::files.
@@ -77,7 +85,8 @@ private:
   void dispatch(Event &event, const ftrace_record &record, const SwitchParts &parts);
   void fill(Event &event, const ftrace_record &record, uint8_t code, uint32_t thread) const;
   bool next_beside_gap(Event &event, uint64_t since, bool more);
-  Event blackout(uint32_t kind, uint64_t time) const;
+  void add_gap(uint64_t begin, const Event *next);
+  void add_blackout(uint32_t kind, uint64_t time, uint16_t what, uint32_t lost = 0);
   bool refill();
   void finish();
   uint64_t checked_time(const ftrace_record &record, uint64_t time);
@@ -111,9 +120,9 @@ private:
   uint16_t file_;
   bool stopped_ = false; ///< trace_stop was read
   bool any_event_ = false;
-  bool gap_ = false;           ///< events are missing after the last one
-  bool ended_ = false;         ///< the whole file was read
-  std::vector<Event> waiting_; ///< from the start of a gap to the next event, which is last
+  bool gap_ = false;                    ///< events are missing after the last one
+  bool ended_ = false;                  ///< the whole file was read
+  std::deque<Event> waiting_;           ///< blackouts, and the event after them
   std::set<uint32_t> unknown_families_; ///< of extensions: reported already
 
   // About the current chunk:

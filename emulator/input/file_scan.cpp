@@ -67,9 +67,7 @@ void FileScan::file(const HostFile &file) {
       last_tsc_ = ftrace_record_tsc(last);
   }
   end_identities();
-  if (last_tsc_)
-    found_.last = std::max(found_.last, clock_.ns(*last_tsc_));
-  last_tsc_.reset();
+  note_last();
   found_.cpus.emplace(host_, chunk.cpu);
   if (buffer.error() || buffer.tail() || !buffer.take_fault().empty() || chunk.missing ||
       chunk.unwritten || chunk.records < chunk.written)
@@ -79,9 +77,18 @@ void FileScan::file(const HostFile &file) {
 void FileScan::event(const ftrace_record &record) {
   const uint64_t time = clock_.ns(first_tsc(record));
   any_event_ = true;
-  found_.first = std::min(found_.first, time);
+  uint64_t &first = found_.times[host_].first;
+  first = std::min(first, time);
   if (code_of(record.code) == FTrace_EVT_trace_start)
     found_.start = std::min(found_.start, time);
+}
+
+/// Notes the last event at a clock rate.
+void FileScan::note_last() {
+  uint64_t &last = found_.times[host_].last;
+  if (last_tsc_)
+    last = std::max(last, clock_.ns(*last_tsc_));
+  last_tsc_.reset();
 }
 
 /// Notes an execve or the end of a thread. An execve of another thread than the main one ends that
@@ -150,9 +157,7 @@ void FileScan::control(const ftrace_record &record, uint8_t code, uint64_t offse
                        ChunkInput &chunk) {
   switch (code) {
   case FTrace_EVT_cycles_per_msec:
-    if (last_tsc_)
-      found_.last = std::max(found_.last, clock_.ns(*last_tsc_));
-    last_tsc_.reset();
+    note_last();
     if (record.par2)
       clock_.set_rate(record.par2);
     return;
@@ -234,7 +239,9 @@ void FileScan::end_identities() {
   used_.clear();
 }
 void ScanResult::join(ScanResult &&later) {
-  for (size_t host = 0; host < threads.size(); host++)
+  for (size_t host = 0; host < threads.size(); host++) {
+    times[host].first = std::min(times[host].first, later.times[host].first);
+    times[host].last = std::max(times[host].last, later.times[host].last);
     for (const KnownThread &thread : later.threads[host].all()) {
       KnownThread &known = threads[host].of(thread.identity.tid, thread.identity.birth);
       take(known.identity, thread.identity);
@@ -242,11 +249,10 @@ void ScanResult::join(ScanResult &&later) {
       known.cgroups.join(thread.cgroups);
       take_times(known, thread.executed, thread.ended);
     }
+  }
   cpus.merge(later.cpus);
   given_away.insert(given_away.end(), later.given_away.begin(), later.given_away.end());
   start = std::min(start, later.start);
-  first = std::min(first, later.first);
-  last = std::max(last, later.last);
 }
 
 void FileScan::join(FileScan &&later) {

@@ -60,11 +60,10 @@ struct GivenAwayTid {
 /// What some files hold. Times are ns, on the clock of the trace.
 struct ScanResult {
   std::vector<KnownThreads> threads;            ///< by host
+  std::vector<HostTimes> times;                 ///< by host
   std::set<std::pair<uint32_t, uint32_t>> cpus; ///< host, number
   std::vector<GivenAwayTid> given_away;
   uint64_t start = UINT64_MAX; ///< first trace_start
-  uint64_t first = UINT64_MAX; ///< first event
-  uint64_t last = 0;           ///< last event
 
   /// Adds what `later` files hold.
   void join(ScanResult &&later);
@@ -76,6 +75,7 @@ class FileScan {
 public:
   FileScan(const CutPlanner &planner, size_t hosts) : planner_(planner) {
     found_.threads.resize(hosts);
+    found_.times.resize(hosts);
   }
 
   /// Scans the next file. Sets its CPU, and counts its records. Throws Error if it is of a newer
@@ -112,6 +112,7 @@ private:
   void begin_identity(const ftrace_record &id);
   void end_identity(uint16_t context);
   void end_identities();
+  void note_last();
 
   CutPlanner planner_;
   ScanResult found_;

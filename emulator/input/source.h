@@ -96,6 +96,11 @@ struct CaptureMark {
   std::string text; ///< printable
 };
 
+/// When the first and the last event of a host were, ns; UINT64_MAX and 0 without any.
+struct HostTimes {
+  uint64_t first = UINT64_MAX, last = 0;
+};
+
 /// One host: a trace directory, or a loom of an ovni trace.
 struct HostInfo {
   std::string name;
@@ -116,6 +121,7 @@ struct HostInfo {
   std::vector<Cgroup> cgroups = {}; ///< in which threads were
   std::string stacks = {};          ///< the trace directory with its stacks; empty: there are none
   std::vector<CaptureMark> marks = {}; ///< by number
+  HostTimes times = {};                ///< of chunk files
 };
 
 /// Returns the text of mark `number` of a host, or "mark NUMBER" if it is not known.

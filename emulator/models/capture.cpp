@@ -13,7 +13,7 @@ namespace {
 
 enum : uint32_t { kBlackout, kLost, kFamilyLost, kProgram, kMark, kCpuMark };
 constexpr int64_t kEnabled = 1, kDisabled = 2; // of kProgram
-constexpr int64_t kPaused = 2;                 // of kBlackout
+constexpr int64_t kPaused = 2, kOutside = 3;   // of kBlackout
 
 uint32_t channel_of(const Event &event) {
   return event.par1 == FTRACE_BLACKOUT_FAMILIES ? kFamilyLost : kBlackout;
@@ -23,7 +23,10 @@ uint32_t channel_of(const Event &event) {
 void blackout_start(ModelContext &ctx, const Event &event) {
   ctx.system.channels().forget_stacks(ctx.system.host_of(event.cpu));
   if (event.cpu != kNone)
-    ctx.set(channel_of(event), event.cpu, event.par1 == FTRACE_BLACKOUT_PAUSED ? kPaused : 1);
+    ctx.set(channel_of(event), event.cpu,
+            event.par1 == FTRACE_BLACKOUT_PAUSED    ? kPaused
+            : event.par1 == FTRACE_BLACKOUT_OUTSIDE ? kOutside
+                                                    : 1);
 }
 
 void blackout_end(ModelContext &ctx, const Event &event) {
@@ -96,7 +99,9 @@ Model capture_model() {
            .none = "Nothing is lost",
            .cpu_type = 10,
            .scope = Scope::cpu,
-           .values = {{1, "Blackout"}, {kPaused, "Paused by ovnitrace ctl"}},
+           .values = {{1, "Blackout"},
+                      {kPaused, "Paused by ovnitrace ctl"},
+                      {kOutside, "Before or after this trace"}},
            .colors = {{1, palette::kAlarm}}},
           {.name = "lost events",
            .label = "Events that were lost",
@@ -133,7 +138,9 @@ Model capture_model() {
           {FTrace_EVT_trace_start, nullptr, "the capture starts; no effect", false},
           {FTrace_EVT_trace_stop, nullptr, "the capture ends; no effect", false},
           {FTrace_EVT_blackout_start, blackout_start,
-           "blackout becomes 1, or 2 while the capture is paused; pushed values are dropped",
+           "blackout becomes 1, 2 while the capture is paused, or 3 before and after this trace, "
+           "if "
+           "others are read with it; pushed values are dropped",
            false},
           {FTrace_EVT_blackout_end, blackout_end,
            "blackout becomes 0; lost events: punctual, how many; pushed values are dropped", false},

@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char *kPatterns[] = {"none", "hatched", "vertical", "horizontal", "dots"};
-constexpr const char *kWaitsFor[] = {"nothing", "cpu", "other"};
 
 /// Returns what `of`, a function or a member, makes of each element.
 template <class Range, class Of> Json list(const Range &range, Of of) {
@@ -31,14 +30,10 @@ template <class Range, class Of> Json list(const Range &range, Of of) {
 
 Json states() {
   return list(kStateTable, [](const StateInfo &state) {
-    return Json{{"name", state.name},
-                {"label", state.label},
-                {"term", state.term},
-                {"meaning", state.meaning},
-                {"color", css(state.color)},
-                {"pattern", kPatterns[size_t(state.pattern)]},
-                {"waits", kWaitsFor[size_t(state.waits)]},
-                {"stacked", state.stacked}};
+    return Json{{"name", state.name},        {"label", state.label},
+                {"term", state.term},        {"meaning", state.meaning},
+                {"color", css(state.color)}, {"pattern", kPatterns[size_t(state.pattern)]},
+                {"waits", state.waits},      {"stacked", state.stacked}};
   });
 }
 

@@ -137,6 +137,7 @@ private:
                  {"time_ns", time_json(summary)},
                  {"outside_regions_ns", summary.outside},
                  {"start_gate_ns", summary.gate},
+                 {"start_waits_ns", summary.start_waits},
                  {"switches", counters_json(summary, true)}};
     json.update(counters_json(summary, false));
     json["wakeup_latency_ns"] = {{"count", summary.latency.count()},

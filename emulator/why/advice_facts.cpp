@@ -86,8 +86,11 @@ AdviceFacts advice_facts(const TraceInfo &info, const Catalog &catalog, const Ex
   if (why.preempted_wakers.by != kNone)
     facts.preempted_by = thread_label(catalog.threads[why.preempted_wakers.by]);
   facts.inverts_priority = why.preempted_wakers.inverts;
-  facts.threads = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
-  facts.single_threaded = facts.threads > 1 && count_processes(catalog, why.shown) == facts.threads;
+  const auto shown = size_t(std::count(why.shown.begin(), why.shown.end(), 1));
+  facts.single_threaded = shown > 1 && count_processes(catalog, why.shown) == shown;
+  facts.threads =
+      size_t(std::count_if(why.threads.begin(), why.threads.end(),
+                           [](const auto &time) { return time.life() && !time.hardly_ran(); }));
   for (const ThreadTime &time : why.threads) {
     facts.running += time.running;
     facts.waiting += time.lost();

@@ -111,4 +111,9 @@ std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host)
   }
 }
 
+std::string culprits_text(Culprit::Kind kind, const std::string &name, size_t threads) {
+  return fmt::format("{} ({} threads){}", name.empty() ? "without a name" : short_name(name),
+                     threads, kind == Culprit::Kind::untraced ? ", not traced" : "");
+}
+
 } // namespace ovnitrace

@@ -21,5 +21,7 @@ const char *wait_word(WaitKind kind);
 std::string culprit_text(const WhyInput &input, Culprit culprit, uint32_t thread);
 /// Does the same; `host` is where an untraced thread runs.
 std::string culprit_text(const Catalog &catalog, Culprit culprit, uint32_t host);
+/// Returns several culprits of one kind and name: "bash (3 threads), not traced".
+std::string culprits_text(Culprit::Kind kind, const std::string &name, size_t threads);
 
 } // namespace ovnitrace

@@ -81,6 +81,7 @@ void Explainer::on_event(const Event &event, const System &system) {
     now_.hides = event.par1 == FTRACE_BLACKOUT_FORGOTTEN ? UnknownWhy::forgotten
                  : event.par1 == FTRACE_BLACKOUT_MISSING ? UnknownWhy::missing
                  : event.par1 == FTRACE_BLACKOUT_PAUSED  ? UnknownWhy::paused
+                 : event.par1 == FTRACE_BLACKOUT_OUTSIDE ? UnknownWhy::outside
                                                          : UnknownWhy::lost;
     if (hides_states(event))
       holders_.set_dark(event.cpu, event.kind == FTrace_EVT_blackout_start, event.time);

@@ -85,10 +85,11 @@ enum class UnknownWhy : uint8_t {
   forgotten,
   missing,
   paused,
+  outside,
   other,
   no_region
 };
-inline constexpr size_t kUnknownWhys = 6; ///< without no_region
+inline constexpr size_t kUnknownWhys = 7; ///< without no_region
 
 /// The time of a thread in the range, ns.
 struct ThreadTime {

@@ -148,8 +148,8 @@ private:
 std::string cause_and_call(const PathSegment &like, const Catalog &catalog) {
   const std::string cause = cause_text(like, catalog);
   const std::string_view call = call_text(like, catalog);
-  return call.empty() || like.cause == Cause::blocked ? cause
-                                                      : fmt::format("{}, in {}", cause, call);
+  const bool has_call = like.cause == Cause::blocked || like.cause == Cause::not_woken;
+  return call.empty() || has_call ? cause : fmt::format("{}, in {}", cause, call);
 }
 
 /// Makes a table. `head` names its columns of words. Lines beyond `top` are summed up in one.

@@ -248,23 +248,33 @@ private:
   }
   /// Returns who woke the thread from its largest block, if that was mostly one culprit.
   std::string waker(const std::string &block) const {
+    struct Wakers {       // of one name
+      Culprit::Kind kind; ///< untraced: all of them are
+      Parts threads;      // each with its tid
+    };
     Parts all;
-    std::map<std::string, Parts> threads; // by name: each thread with its tid
+    std::map<std::string, Wakers> by_name;
     Parts own;
     for (const BlockSum &sum : input_.why.blocks) {
       if (!counts_[sum.thread] || block_text(sum) != block)
         continue;
-      const bool is_thread = sum.waker.kind() == Culprit::Kind::thread;
-      const std::string name =
-          is_thread ? name_of(input_.catalog, sum.waker, host_of(sum.thread)) : waker(sum);
+      const Culprit::Kind kind = sum.waker.kind();
+      const bool is_thread = kind == Culprit::Kind::thread;
+      const std::string name = is_thread || kind == Culprit::Kind::untraced
+                                   ? name_of(input_.catalog, sum.waker, host_of(sum.thread))
+                                   : waker(sum);
       all.add(name, sum.ns);
-      threads[name].add(waker(sum), sum.ns);
+      Wakers &wakers = by_name.try_emplace(name, Wakers{kind, {}}).first->second;
+      wakers.threads.add(waker(sum), sum.ns);
+      if (is_thread)
+        wakers.kind = kind;
       own.add(is_thread && input_.why.shown[sum.waker.number()] ? "own" : "", sum.ns);
     }
     const Part most = all.largest();
     if (std::string often = how_often(most.ns, all.whole()); !often.empty()) {
       often = often == kNearlyAlways ? "" : often;
-      const Parts &of_name = threads[most.text];
+      const Wakers &wakers = by_name.at(most.text);
+      const Parts &of_name = wakers.threads;
       const Part thread = of_name.largest();
       const std::string them = several_ ? "them" : "it";
       if (thread.text == "nobody yet") // a long wait for the next request may be one of many
@@ -275,8 +285,7 @@ private:
         return ", " + often + "woken by " + thread.text;
       if (thread.ns * 5 >= most.ns * 4 && !how_often(thread.ns, all.whole()).empty())
         return ", " + std::string(kMostly) + "woken by " + thread.text;
-      return ", " + often + "woken by " +
-             fmt::format("{} ({} threads)", short_name(most.text), of_name.count());
+      return ", " + often + "woken by " + culprits_text(wakers.kind, most.text, of_name.count());
     }
     const Part side = own.largest();
     return side.text == "own" && !how_often(side.ns, own.whole()).empty()

@@ -63,11 +63,8 @@ private:
   /// Returns a node. `one`: the culprit, if there is only one.
   static TimeNode node(const std::string &before, const std::string &one, const Key &key,
                        const Sum &sum) {
-    const std::string name = key.second.empty() ? "without a name" : key.second;
-    const std::string many = fmt::format(
-        "{} ({} threads){}", name, sum.culprits.size(),
-        key.first == Culprit::Kind::untraced ? ", not traced" : ""); // as culprit_text() has it
-    return {.label = before + (sum.culprits.size() == 1 ? one : many),
+    const size_t threads = sum.culprits.size();
+    return {.label = before + (threads == 1 ? one : culprits_text(key.first, key.second, threads)),
             .ns = sum.ns,
             .count = sum.count,
             .known = key.first != Culprit::Kind::not_known && key.first != Culprit::Kind::unseen};
@@ -173,6 +170,7 @@ TimeNode unknown(const WhyInput &input) {
       "older than what the flight recorder keeps",
       "records are missing in the files",
       "since a pause of the capture",
+      "after the end of its trace",
       "another reason"};
   TimeNode node{.label = "not known"};
   for (size_t why = 0; why < kUnknownWhys; why++)

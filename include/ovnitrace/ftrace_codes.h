@@ -343,6 +343,8 @@ enum ftrace_blackout {
 	FTRACE_BLACKOUT_MISSING =
 		4, /* in no file: a reader says so where records of this CPU are missing */
 	FTRACE_BLACKOUT_PAUSED = 5, /* all: the user had paused the capture */
+	FTRACE_BLACKOUT_OUTSIDE =
+		6, /* in no file: of several traces, this one begins later or ends earlier */
 };
 
 /* Parameter 1 of interrupt_start and interrupt_end: an interrupt request has its number, the others

@@ -186,7 +186,7 @@ work (11) of one | 500 ns | 100 ns | 0
 main (10) of two | 200 ns | 20 ns | 30 ns`));
   app.rows.search = 'work';
   app.rebuild();
-  assert.match(shown().join('\n'), /Time of 1 thread \|/);
+  assert.match(shown().join('\n'), /Time of 1 of 3 threads \|/);
   assert.deepEqual(shown().filter(line => line.startsWith('CPU ')).slice(1), [
     'CPU 0 of one | 500 ns | 50.0 %', 'CPU 1 of one | 0 | 0.0 %', 'CPU 0 of two | 0 | 0.0 %'], 'busy with that thread');
   app.setRange({from: 1300, to: 1520});

@@ -22,10 +22,9 @@ export const STARTS = 2 ** STATES.length.toString(2).length, ENDS = 2 * STARTS;
 /// Makes a trace of threads: {tid, pid, node, main, name, process, start, slices, latency}. A slice is
 /// {state, length, cpu, flags, why, peer, mix}. `extra` replaces parts of header and summary.
 export function makeTrace(threads, {from = 0, to = 1000, header = {}, summary = {}, parts = {}} = {}) {
-  const WAITS = {paused: 'other', cooling: 'cpu', warming: 'cpu', throttled: 'other'};
   const states = STATES.map(name => ({
     name, label: name, term: name, meaning: name, color: '#000000', pattern: 'none',
-    waits: WAITS[name] ?? 'nothing',
+    waits: ['paused', 'cooling', 'warming', 'throttled'].includes(name),
     stacked: ['running', 'cooling', 'warming', 'throttled'].includes(name),
   }));
   const columns = {kind: [], length: [], cpu: [], why: [], peer: [], mix: []};

@@ -35,7 +35,7 @@ async function start({header = {}, summary = {}, causes = varints(), damage = ba
     summary: new TextEncoder().encode(JSON.stringify(told)), kind: Uint8Array.of(1), length: varints(5), cpu: varints(2),
     why: varints(0), peer: varints(0), mix: varints(), load: varints(5, 0), events: varints(), dark: varints(), order: varints(0),
     critical_path: varints(), causes};
-  const state = name => ({name, label: name, meaning: name, color: '#000000', pattern: 'none', waits: 'nothing', stacked: name === 'running'});
+  const state = name => ({name, label: name, meaning: name, color: '#000000', pattern: 'none', waits: false, stacked: name === 'running'});
   const head = new TextEncoder().encode(JSON.stringify({
     from: 0, to: 5, states: ['unknown', 'running', 'paused', 'dead', 'cooling', 'warming', 'throttled'].map(state), state_order: [1, 0], threads: [{tid: 1, pid: 1, main: 0, node: 0, name: 'a', start: 0, slices: 1}],
     slices: 1, cpus: [{index: 0, node: 0}], counters: [], series: ['#112233'], alarm: '#ff0000', load_steps: 1, calls: [], untraced: [], chains: [],

@@ -186,6 +186,17 @@ test('of many waits the longest hundred are kept', () => {
   assert.doesNotMatch(shown().join(), /Left out/);
 });
 
+test('among the waits for a CPU are those for quota, which nobody holds', () => {
+  const {shown} = open(5, {
+    to: 2000, threads: [{tid: 1, pid: 1, name: 'a', start: 1000, slices: [
+      {state: 1, length: 10, cpu: 1}, {state: 6, length: 70, cpu: 1}, {state: 4, length: 20, cpu: 1}, {state: 1, length: 10, cpu: 1}]}],
+    header: {critical_path: null, waits: {sums: [], left_out: 0}},
+    parts: {order: Uint8Array.from({length: 2}, () => 0), critical_path: new Uint8Array(), events: new Uint8Array()},
+  });
+  assert.deepEqual(shown().filter(line => line.startsWith('a (1) | ')).map(line => line.split(' | ').slice(1, 3).join(' ')),
+                   ['The throttled 70 ns', 'The cooling 20 ns']);
+});
+
 test('a table sorts numbers from the largest and words from the first, and turns by a second click', () => {
   fakeDocument();
   const chosen = [];

@@ -103,6 +103,29 @@ test('a condition holds for times and for shares, with and without the limit', (
   assert.deepEqual(search('running>30%'), [3]);
   assert.deepEqual(search('warming>0.01us'), [0, 2]);
   assert.deepEqual(search('cooling>1ms'), []);
+  assert.deepEqual(search('web running  >=200 '), search('web running>=200'), 'blanks beside the sign');
+});
+
+test('throttled is a state of its own', () => {
+  const rows = make();
+  for (const thread of rows.shown)
+    thread.summary.throttling = {time_ns: 10 * thread.index};
+  const found = text => {
+    rows.search = text;
+    rows.build();
+    return [rows.matching.map(thread => thread.index), rows.matchingText()];
+  };
+  assert.deepEqual(found('throttled>20'), [[3, 4], '2 of 5 threads']);
+  assert.deepEqual(found(''), [[0, 1, 2, 3, 4], '5 threads']);
+  assert.deepEqual(found('throttled < 1 tool'), [[], '0 of 5 threads']);
+});
+
+test('a thread without a name is found by the word that its row has', () => {
+  const rows = make();
+  rows.shown[2].name = '';
+  rows.search = 'threa';
+  rows.build();
+  assert.deepEqual(rows.matching.map(thread => thread.index), [2]);
 });
 
 test('a condition leaves out the start gate and the time outside regions, as the tables do', () => {

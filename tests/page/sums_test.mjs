@@ -32,6 +32,16 @@ test('the wait of a program for its start is left out', () => {
   assert.deepEqual([...sums.times(0, 0, 1000)], [0, 60, 99, 0, 0, 0, 0], 'one is of the second block');
 });
 
+test('the waits of a program for a CPU before its start are left out, too', () => {
+  const trace = makeTrace([{tid: 1, pid: 1, name: 'a', start: 100, slices: [
+    {state: WARMING, length: 20}, {state: RUNNING, length: 10}, {state: WARMING, length: 40},
+    {state: RUNNING, length: 50}, {state: WARMING, length: 30}]}]);
+  trace.summary.threads[0].start_waits_ns = 60;
+  const sums = new StateSums(trace);
+  assert.deepEqual([...sums.times(0, 0, 1000)], [0, 60, 0, 0, 0, 30, 0]);
+  assert.deepEqual([...sums.times(0, 110, 230)], [0, 60, 0, 0, 0, 10, 0]);
+});
+
 test('the summary lacks hidden threads: a thread after one has its own wait for its start', () => {
   const trace = makeTrace([{tid: 1, pid: 1, name: 'hidden', slices: []},
                            {tid: 2, pid: 2, name: 'shown', slices: [{state: PAUSED, length: 100}]}],

@@ -108,11 +108,16 @@ test('nobody holds the CPU of a throttled thread, and holders may have no name',
         {to: 160, header: {why, cpus: [{index: 1, node: 0}]}, parts: {load: varints()}});
     // CPU 1: the first one to 40, the other one to 160.
     const whys = new Whys(trace, varints(2, 40, 0, 120, 1, 2, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1), {isOutside: () => false});
+    plain = whys.plain([0], 0, 100).waiting;
     return whys.tree([0], 0, 100).parts.find(part => part.label === 'waiting for a CPU').parts;
   };
+  let plain;
   const shown = parts => parts.map(({label, ns, parts: holders}) => [label, ns, ...holders.map(one => one.label)]);
-  for (const word of ['throttling', 'budget', 'period'])
+  for (const word of ['throttling', 'budget', 'period']) {
     assert.deepEqual(shown(tree(word, [culprit(1), culprit(2)])), [['the kind', 100]], word);
+    assert.deepEqual(plain, [{kind: word, holder: null, ns: 100}]);
+  }
   assert.deepEqual(shown(tree('refill', [culprit(1), culprit(2)])), [['the kind', 100, 'held by: without a name (2 threads)']]);
+  assert.deepEqual(plain, [{kind: 'refill', holder: 'thread 1', ns: 40}, {kind: 'refill', holder: 'thread 2', ns: 60}]);
   assert.deepEqual(shown(tree('wakeup', [culprit(6), culprit(7)])), [['the kind', 100, 'held by: without a name (2 threads), not traced']]);
 });

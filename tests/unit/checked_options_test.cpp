@@ -87,8 +87,9 @@ TEST(CheckedOptions, ABufferHasTwoChunks) {
   arguments.buffer = "last:16K";
   EXPECT_EQ(error_of(arguments), "");
   arguments.options.chunk_bytes++;
-  EXPECT_EQ(error_of(arguments),
-            "--buffer last:16K: too small for two chunks of 8193 bytes (--chunk-size)");
+  EXPECT_EQ(
+      error_of(arguments),
+      "--buffer last:16K: 16384 bytes are too few for two chunks of 8193 bytes (--chunk-size)");
   arguments.buffer = "stop:16K";
   EXPECT_EQ(error_of(arguments), "");
 }

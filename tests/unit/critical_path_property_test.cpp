@@ -74,7 +74,7 @@ private:
                last_ran(part.waker, end) > start)
         woken_by(p, part.waker, start, end);
       else
-        say(p, end == part.to ? woken(part.woken_by) : "blocked", start, end,
+        say(p, end == part.to ? woken(part.woken_by) : "not_woken", start, end,
             end == part.to && part.woken_by == WokenBy::outside ? int(ThreadPlay::kOutside) : -1);
     }
   }
@@ -125,6 +125,7 @@ private:
     return by == WokenBy::timer     ? "timer"
            : by == WokenBy::device  ? "io"
            : by == WokenBy::outside ? "outside"
+           : by == WokenBy::nobody  ? "not_woken"
                                     : "blocked";
   }
 

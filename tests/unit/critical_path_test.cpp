@@ -50,7 +50,7 @@ TEST_F(PathOf, ALateWakeupIsUnderWaySinceItsWakerLeftTheCpu) {
   cpu.at(280).sleep(1, 33).dispatch(3).at(300).stop();
   EXPECT_EQ(path({11, {}}),
             (Texts{"22 running 100-200", "11 waiting 200-250", "11 waiting 250-260 peer=0",
-                   "11 running 260-280", "11 blocked 280-300"}));
+                   "11 running 260-280", "11 not_woken 280-300"}));
   EXPECT_EQ(path({33, {}}), (Texts{"22 running 100-200", "33 waiting 200-270",
                                    "33 waiting 270-280 peer=11", "33 running 280-300"}));
 }

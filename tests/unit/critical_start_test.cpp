@@ -21,7 +21,7 @@ TEST_F(PathStart, TheLivingThreadThatRanLongestIsTheDefault) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");
   cpu.at(100).start().dispatch(1).at(200).epilogue(1, 22).dispatch(2).at(400).end(2, 33);
   cpu.dispatch(3).at(450).sleep(3, 11).dispatch(1).at(460).sleep(1, 33).dispatch(3).at(500).stop();
-  EXPECT_EQ(path({}).back(), "11 blocked 460-500");
+  EXPECT_EQ(path({}).back(), "11 not_woken 460-500");
   Cut before_22_ended;
   before_22_ended.to = 290;
   EXPECT_EQ(path({}, before_22_ended).back(), "22 running 200-390");
@@ -122,7 +122,7 @@ TEST_F(PathStart, TheDefaultIsAThreadThatRan) {
   EXPECT_EQ(test::path_of(dir.path(), {}, {}, attached), (Texts{"22 running 100-400"}));
   Cut cut;
   cut.tids = {11};
-  EXPECT_EQ(test::path_of(dir.path(), {}, cut, attached), (Texts{"11 blocked 100-400"}))
+  EXPECT_EQ(test::path_of(dir.path(), {}, cut, attached), (Texts{"11 not_woken 100-400"}))
       << "no other thread was chosen";
 }
 

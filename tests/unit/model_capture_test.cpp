@@ -65,6 +65,8 @@ TEST(CaptureModel, APauseIsABlackoutOfItsOwn) {
   EXPECT_EQ(rig.cpus.timeline(1, 11), Timeline()) << "nothing is lost";
   rig.at(15).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_MISSING).flush();
   EXPECT_EQ(rig.cpus.timeline(1, 10).back(), (Timeline::value_type{15, 1}));
+  rig.at(20).ftrace(FTrace_EVT_blackout_start, kNone, 1, 0, kNone, FTRACE_BLACKOUT_OUTSIDE).flush();
+  EXPECT_EQ(rig.cpus.timeline(1, 10).back(), (Timeline::value_type{20, 3}));
 }
 
 TEST(ContextSwitchModel, AThreadIsOutOfTheCpuFromKcoToKci) {

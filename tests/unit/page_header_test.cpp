@@ -211,13 +211,13 @@ TEST_F(PageHeader, HasTheCriticalPaths) {
             json::parse(R"([{"from": 0, "segments": 10, "thread": 0, "to": 600},
                             {"from": 0, "segments": 9, "thread": 1, "to": 600}])"));
   EXPECT_EQ(packed.header["critical_path"]["causes"][1], "Waiting for a CPU");
-  EXPECT_EQ(packed.header["critical_path"]["causes"].size(), 14u);
+  EXPECT_EQ(packed.header["critical_path"]["causes"].size(), 15u);
   EXPECT_FALSE(result.path_left_out);
   std::string numbers;
   for (test::Numbers path(packed.parts.at("critical_path")); path.more();)
     numbers += std::to_string(path.next()) + " ";
   EXPECT_EQ(numbers, "50 0 0 50 0 1 54 0 0 46 0 1 50 0 1 50 0 1 100 0 0 50 0 6 9 0 1 141 0 0 "
-                     "20 1 10 30 1 1 50 1 0 50 1 7 4 1 1 46 1 0 50 1 1 50 1 0 300 1 8 ");
+                     "20 1 10 30 1 1 50 1 0 50 1 7 4 1 1 46 1 0 50 1 1 50 1 0 300 1 14 ");
 }
 
 /// An eighth of a page is for paths: 50,000 bytes. Each of these takes about 30,000.

@@ -100,6 +100,7 @@ VALUES
 12    In a kernel worker
 13    In a kernel worker, queued by unknown
 14    Spins in sched_yield
+15    Blocked, not woken yet
 
 
 )");

@@ -44,7 +44,8 @@ TEST_F(PathText, EachCauseHasAWord) {
                                                   {Cause::blocked, "blocked"},
                                                   {Cause::ended, "ended"},
                                                   {Cause::unknown, "unknown"},
-                                                  {Cause::spins, "spins in sched_yield"}};
+                                                  {Cause::spins, "spins in sched_yield"},
+                                                  {Cause::not_woken, "blocked, not woken yet"}};
   for (const auto &[cause, word] : words)
     EXPECT_EQ(text(cause), word);
 }
@@ -64,6 +65,7 @@ TEST_F(PathText, EachCauseHasALabel) {
   EXPECT_EQ(cause_label(Cause::worker), "In a kernel worker");
   EXPECT_EQ(cause_label(Cause::unowned), "In a kernel worker, queued by unknown");
   EXPECT_EQ(cause_label(Cause::spins), "Spins in sched_yield");
+  EXPECT_EQ(cause_label(Cause::not_woken), "Blocked, not woken yet");
 }
 
 TEST_F(PathText, AWakerHasItsNameAndItsTid) {
@@ -77,6 +79,7 @@ TEST_F(PathText, AWakerHasItsNameAndItsTid) {
 TEST_F(PathText, ABlockHasItsCall) {
   segment.call = FTRACE_CALL_NATIVE + 202;
   EXPECT_EQ(text(Cause::blocked), "blocked in futex");
+  EXPECT_EQ(text(Cause::not_woken), "blocked in futex, not woken yet");
   EXPECT_EQ(call_text(segment, catalog), "futex");
 }
 

@@ -34,13 +34,13 @@ TEST_F(ReportHeader, HasTheStatesInWordsAndColours) {
   for (const json &state : header["states"])
     states.push_back(fmt::format("{} {} {} {} {}", state["name"].get<std::string>(),
                                  state["color"].get<std::string>(),
-                                 state["pattern"].get<std::string>(),
-                                 state["waits"].get<std::string>(), state["stacked"].get<bool>()));
+                                 state["pattern"].get<std::string>(), state["waits"].get<bool>(),
+                                 state["stacked"].get<bool>()));
   EXPECT_EQ(states,
-            (Texts{"unknown #000000 dots nothing false", "running #00af7d none nothing true",
-                   "paused #424a60 none other false", "dead #1e1e22 none nothing false",
-                   "cooling #cd4b00 hatched cpu true", "warming #aac8ff vertical cpu true",
-                   "throttled #ebcd00 horizontal other true"}));
+            (Texts{"unknown #000000 dots false false", "running #00af7d none false true",
+                   "paused #424a60 none true false", "dead #1e1e22 none false false",
+                   "cooling #cd4b00 hatched true true", "warming #aac8ff vertical true true",
+                   "throttled #ebcd00 horizontal true true"}));
   EXPECT_EQ(header["state_order"], json::parse("[1, 4, 5, 6, 2, 3, 0]"));
   EXPECT_EQ(header["states"][4]["label"], "Cooling");
   EXPECT_EQ(header["states"][4]["term"], "preempted");

@@ -238,6 +238,17 @@ TEST_F(SentenceWords, OneOfSeveralWakersIsNamedIfItWokeFourFifths) {
       << "omp (12) alone ended less than a half";
 }
 
+TEST_F(SentenceWords, UntracedWakersOfOneNameAreOneToo) {
+  const uint32_t app = thread("app", {.running = 100, .blocked = 100});
+  catalog.hosts[0].peers = {{50, 50, 0, "php"}, {51, 51, 0, "php"}};
+  block(app, in(kRead), 80, {Culprit::Kind::untraced, 50});
+  EXPECT_EQ(blocked(), "It was blocked in read for 50 %, woken by php (50), not traced.");
+  block(app, in(kRead), 70, {Culprit::Kind::untraced, 51});
+  EXPECT_EQ(blocked(), "It was blocked in read for 50 %, woken by php (2 threads), not traced.");
+  block(app, in(kRead), 10, traced(other("php")));
+  EXPECT_EQ(blocked(), "It was blocked in read for 50 %, woken by php (3 threads).");
+}
+
 TEST_F(SentenceWords, OwnThreadsMayWakeMostTogether) {
   const uint32_t app = thread("app", {.running = 100, .blocked = 100}), x = thread("x", {}, 11),
                  y = thread("y", {}, 11), hog = other("hog");

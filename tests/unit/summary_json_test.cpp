@@ -133,6 +133,7 @@ TEST_F(SummaryJson, HasEachNumberOfAThread) {
   of.time[size_t(ThreadState::Unknown)] = 50;
   of.outside = 5;
   of.gate = 4;
+  of.start_waits = 6;
   of.idle_known = 29;
   of.idle.ns = {1, 2, 3};
   of.preempted = 11;
@@ -157,7 +158,7 @@ TEST_F(SummaryJson, HasEachNumberOfAThread) {
       json({.sort = "preempted"})["threads"][0].dump(),
       R"({"tid":12,"pid":11,"parent":11,"node":0,"birth_ns":1500,"name":"worker","cgroup":"/b",)"
       R"("time_ns":{"running":10,"cooling":20,"warming":30,"paused":40,"unknown":50},)"
-      R"("outside_regions_ns":5,"start_gate_ns":4,)"
+      R"("outside_regions_ns":5,"start_gate_ns":4,"start_waits_ns":6,)"
       R"("switches":{"preempted":11,"yielded":12,"throttled":13,"voluntary":14},)"
       R"("wakeups":15,"migrations":16,)"
       R"("wakeup_latency_ns":{"count":2,"p50":7,"p99":9,"max":9,"max_at_ns":1500},)"

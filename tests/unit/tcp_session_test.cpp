@@ -205,6 +205,8 @@ TEST_F(TcpSessionTest, SaysInWholeSentencesWhyItEnds) {
   EXPECT_EQ(error_after([&](Sender &s) { s.send_records(8192, record_); }), "there is no CPU 8192");
   EXPECT_EQ(error_after([&](Sender &s) { s.send_records(0, record_ + "x"); }),
             "17 bytes are not whole records");
+  EXPECT_EQ(error_after([&](Sender &s) { s.send_records(0, record_ + record_.substr(8)); }),
+            "24 bytes are not whole records");
   EXPECT_EQ(error_after([&](Sender &s) { s.send_records(0, ""); }), "a message of chunks is empty");
   EXPECT_EQ(error_after([&](Sender &s) { s.send_end(0); }),
             "the sender ended without its trace.json");

@@ -151,37 +151,38 @@ TEST_F(TimesTable, TheTreeHasEachTimeWithItsParts) {
   const TimeNode tree = time_tree(input());
   EXPECT_EQ("\n" + tree_text(tree, 10, 100), R"(
 WHERE THE TIME WENT                            TIME       %  TIMES
-running                                      700 ns  40.0 %
-waiting for a CPU                            600 ns  34.3 %
-  after a wakeup                             310 ns  17.7 %      3
-    held by: worker (2 threads)              160 ns   9.1 %
-    held by: hog (77), not traced             40 ns   2.3 %
-    held by: not known                       110 ns   6.3 %
-  throttled, at most: no CPU quota was left  200 ns  11.4 %
-  after a preemption                          90 ns   5.1 %      1
-    held by: idle                             90 ns   5.1 %
+running                                      700 ns  37.6 %
+waiting for a CPU                            600 ns  32.3 %
+  after a wakeup                             310 ns  16.7 %      3
+    held by: worker (2 threads)              160 ns   8.6 %
+    held by: hog (77), not traced             40 ns   2.2 %
+    held by: not known                       110 ns   5.9 %
+  throttled, at most: no CPU quota was left  200 ns  10.8 %
+  after a preemption                          90 ns   4.8 %      1
+    held by: idle                             90 ns   4.8 %
 blocked                                           0   0.0 %
-not known                                    450 ns  25.7 %
-  another reason                             100 ns   5.7 %
-  since a pause of the capture                90 ns   5.1 %
-  records are missing in the files            80 ns   4.6 %
-  older than what the flight recorder keeps   70 ns   4.0 %
-  events were lost                            60 ns   3.4 %
-  before its first event                      50 ns   2.9 %
+not known                                    560 ns  30.1 %
+  another reason                             110 ns   5.9 %
+  after the end of its trace                 100 ns   5.4 %
+  since a pause of the capture                90 ns   4.8 %
+  records are missing in the files            80 ns   4.3 %
+  older than what the flight recorder keeps   70 ns   3.8 %
+  events were lost                            60 ns   3.2 %
+  before its first event                      50 ns   2.7 %
 )");
   EXPECT_EQ("\n" + tree_text(tree, 1, 100), R"(
 WHERE THE TIME WENT                  TIME       %  TIMES
-running                            700 ns  40.0 %
-waiting for a CPU                  600 ns  34.3 %
-  after a wakeup                   310 ns  17.7 %      3
-    held by: worker (2 threads)    160 ns   9.1 %
-    held by: hog (77), not traced   40 ns   2.3 %
-    held by: not known             110 ns   6.3 %
-  2 others                         290 ns  16.6 %      1
+running                            700 ns  37.6 %
+waiting for a CPU                  600 ns  32.3 %
+  after a wakeup                   310 ns  16.7 %      3
+    held by: worker (2 threads)    160 ns   8.6 %
+    held by: hog (77), not traced   40 ns   2.2 %
+    held by: not known             110 ns   5.9 %
+  2 others                         290 ns  15.6 %      1
 blocked                                 0   0.0 %
-not known                          450 ns  25.7 %
-  another reason                   100 ns   5.7 %
-  5 others                         350 ns  20.0 %
+not known                          560 ns  30.1 %
+  another reason                   110 ns   5.9 %
+  6 others                         450 ns  24.2 %
 )");
   EXPECT_EQ("\n" + lengths_text(tree, 10, 100), R"(
 HOW LONG EACH TIME WAS    p50     p90     p99     MAX

@@ -139,6 +139,10 @@ TEST_F(UdpSessionTest, WritesABlackoutForWhatIsMissing) {
   EXPECT_EQ(ftrace_record_tsc(&records[120]), 259u);
   EXPECT_EQ(records[121].code, FTrace_EVT_blackout_end);
   EXPECT_EQ(ftrace_record_tsc(&records[121]), 400u);
+  for (const size_t n : {120, 121}) {
+    EXPECT_EQ(records[n].par1, 0u);
+    EXPECT_EQ(records[n].par2, 0u);
+  }
 }
 
 TEST_F(UdpSessionTest, KeepsATraceThatHasARecord) {

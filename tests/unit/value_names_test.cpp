@@ -115,7 +115,7 @@ TEST(ValueNames, StayAsTheyAre) {
   EXPECT_EQ(words(kReasonNames), "yielded preempted sleep disk stopped traced dead parked idle "
                                  "throttled refilled exhausted next_period frozen waited");
   EXPECT_EQ(words(kWakerContextNames), "task softirq hardirq nmi unknown");
-  EXPECT_EQ(words(kBlackoutNames), "cpu machine families forgotten missing paused");
+  EXPECT_EQ(words(kBlackoutNames), "cpu machine families forgotten missing paused outside");
   EXPECT_EQ(words(kTimerNames), "other sleep itimer posix timerfd");
   EXPECT_EQ(words(kVectorNames), "timer irq_work call_single call reschedule");
   EXPECT_EQ(words(kSoftirqNames),

@@ -164,8 +164,8 @@ void set_buffer(const RecordArguments &arguments, RecordOptions &options) {
     options.spare_chunks = kDefaultSpareChunks;
   require_range("--chunk-size", options.chunk_bytes, kSmallestChunk, kLargestChunk);
   if (options.buffer.kind == BufferKind::kCyc && options.buffer.bytes < 2 * options.chunk_bytes)
-    throw UsageError("--buffer {}: too small for two chunks of {} bytes (--chunk-size)",
-                     arguments.buffer, options.chunk_bytes);
+    throw UsageError("--buffer {}: {} bytes are too few for two chunks of {} bytes (--chunk-size)",
+                     arguments.buffer, options.buffer.bytes, options.chunk_bytes);
   const bool is_flight = options.buffer.kind == BufferKind::kCyc,
              rotates = !is_flight && !arguments.rotate.empty();
   if (!options.on_save.empty() && !is_flight && !(rotates && !arguments.triggers.empty()))

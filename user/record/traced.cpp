@@ -187,9 +187,8 @@ void warn_of_unknown_names(const std::vector<RuleOption> &rules) {
       return glob_fits(&option.rule.glob, name.data(), uint32_t(name.size()));
     };
     if (option.rule.has_glob && std::none_of(names.begin(), names.end(), has_name))
-      print("warning: --trigger {}: no thread has this name now; ovnitrace waits for one. To match "
-            "a longer name, add *",
-            option.text);
+      print("warning: --trigger {}: no thread has this name now; ovnitrace waits for one{}",
+            option.text, option.text.ends_with('*') ? "" : ". To match a longer name, add *");
   }
 }
 

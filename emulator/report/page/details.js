@@ -6,7 +6,7 @@ import {causes, wakeupOf, ways} from './slices.js';
 import {chainOf} from './chain.js';
 import {element, button} from './dom.js';
 import {lastUpTo} from './search.js';
-import {duration, exactTime, percent, counted} from './format.js';
+import {duration, exactTime, percent} from './format.js';
 
 const chip = color => {
   const made = element('span', {className: 'chip'});
@@ -159,7 +159,7 @@ export class Details {
                           button('Zoom to it', () => this.app.view.set(range.from, range.to)),
                           button('Clear (Esc)', () => this.app.setRange(null))));
     const states = element('table', {id: 'range-states'}, element('thead', {}, element('tr', {},
-        element('th', {scope: 'col'}, 'State'), element('th', {scope: 'col'}, 'Time of ' + counted(threads.length, 'thread')),
+        element('th', {scope: 'col'}, 'State'), element('th', {scope: 'col'}, 'Time of ' + rows.matchingText()),
         element('th', {scope: 'col'}, 'Share'))));
     for (const s of trace.countedStates)
       states.append(element('tr', {}, element('td', {}, chip(colors.css[s]), stateNames[s]),

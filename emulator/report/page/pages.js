@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes the tables beside the timeline: threads, who did what to whom, CPUs, longest waits.
-import {nameOf, timeIn, COOLING, RUNNING, WARMING} from './trace.js';
+import {nameOf, timeIn, COOLING, PAUSED, RUNNING, WARMING} from './trace.js';
 import {causes} from './slices.js';
 import {element, svgElement} from './dom.js';
 import {SortedTable} from './tables.js';
@@ -155,9 +155,9 @@ export function waitsPage(app) {
     {title: 'Time', value: row => row.known ? row.ns : row.ns - 1e18, text: row => duration(row.ns)},
   ], {sort: 2});
   const {states, state_order} = trace.header;
-  const waits = state_order.filter(state => states[state].waits !== 'nothing');
+  const waits = state_order.filter(state => states[state].waits);
   const choices = {
-    cpu: ['for a CPU', waits.filter(state => states[state].waits === 'cpu')],
+    cpu: ['for a CPU', waits.filter(state => state !== PAUSED)],
     ...Object.fromEntries(waits.map(state => [states[state].name, [states[state].term, [state]]])),
   };
   const select = element('select', {'aria-label': 'Which waits'});

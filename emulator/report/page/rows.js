@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lists the rows of the timeline: CPUs, then threads by process, as searched, sorted and folded.
-import {parseDuration} from './format.js';
+import {count, counted, parseDuration} from './format.js';
 import {timeIn} from './trace.js';
 import {HEIGHTS} from './layout.js';
 import {lastUpTo} from './search.js';
@@ -19,7 +19,7 @@ export const SORTS = {
 const GROUPED = ['process', 'cgroup']; // rows below heads
 
 /// Matches "cooling>1ms" and "running>=5%".
-const CONDITION = /^(running|paused|cooling|warming|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
+const CONDITION = /^(running|paused|cooling|warming|throttled|unknown)(>=|<=|>|<)([\d.]+)(%|ns|us|µs|ms|s)?$/;
 
 function condition(word) {
   const match = CONDITION.exec(word);
@@ -28,7 +28,8 @@ function condition(word) {
   const [, state, sign, number, unit] = match;
   const limit = unit === '%' ? Number(number) / 100 : parseDuration(number + (unit ?? ''));
   return thread => {
-    const {summary} = thread, time = timeIn(summary, state);
+    const {summary} = thread;
+    const time = state === 'throttled' ? summary.throttling.time_ns : timeIn(summary, state);
     const whole = Object.keys(summary.time_ns).reduce((sum, one) => sum + timeIn(summary, one), 0);
     const value = unit === '%' ? (whole ? time / whole : 0) : time;
     return {'>': value > limit, '<': value < limit, '>=': value >= limit, '<=': value <= limit}[sign];
@@ -94,13 +95,20 @@ export class Rows {
     if (this.hideIdle && thread.summary.time_ns.running === 0)
       return false;
     const process = thread.process;
-    return this.search.toLowerCase().split(/\s+/).filter(word => word).every(word => {
+    const words = this.search.toLowerCase().replace(/\s*([<>]=?)\s*/g, '$1'); // "running > 5%"
+    return words.split(/\s+/).filter(word => word).every(word => {
       const holds = condition(word);
       return holds ? holds(thread) :
-          thread.name.toLowerCase().includes(word) || String(thread.tid).startsWith(word) ||
+          (thread.name || 'thread').toLowerCase().includes(word) || String(thread.tid).startsWith(word) ||
           String(thread.pid).startsWith(word) || (process.name ?? '').toLowerCase().includes(word) ||
           (thread.summary.cgroup ?? '').toLowerCase().includes(word);
     });
+  }
+
+  /// Returns how many threads match: "37 of 178 threads".
+  matchingText() {
+    const {matching, shown} = this;
+    return (matching.length < shown.length ? count(matching.length) + ' of ' : '') + counted(shown.length, 'thread');
   }
 
   sortKey() {

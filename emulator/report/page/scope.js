@@ -2,7 +2,7 @@
 // Chooses the threads and the time that a tab is about.
 import {nameOf} from './trace.js';
 import {element} from './dom.js';
-import {counted, duration} from './format.js';
+import {duration} from './format.js';
 
 /// Returns whose time is explained: the selected thread, its process, or all that the search leaves.
 const SCOPES = {
@@ -11,7 +11,7 @@ const SCOPES = {
     const {main} = trace.threads[selected.thread], of = trace.threads.filter(one => one.main === main);
     return ['the process of ' + nameOf(trace.threads[selected.thread]), of.map(one => one.index)];
   },
-  all: ({rows}) => [counted(rows.matching.length, 'thread'), rows.matching.map(one => one.index)],
+  all: ({rows}) => [rows.matchingText(), rows.matching.map(one => one.index)],
 };
 
 /// Makes a menu of scopes: {element, chosen()}. chosen() returns {whose, threads}.

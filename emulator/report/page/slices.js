@@ -6,7 +6,7 @@ const nothing = {reason: null, call: null, place: null, peer: null, context: nul
 
 /// Returns whether a state starts with a departure from a CPU: a wait that no wakeup started.
 export function startsByLeaving(trace, state) {
-  return state !== WARMING && (trace.header.states[state]?.waits ?? 'nothing') !== 'nothing';
+  return state !== WARMING && Boolean(trace.header.states[state]?.waits);
 }
 
 /// Returns the departure and the wakeup of a slice. The departure ended a Running slice, or started

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums up times in states over any span of a thread, exactly and fast: it keeps sums up to every
 // 16th slice.
-import {STATES, MIXED, PAUSED} from './trace.js';
+import {STATES, MIXED, PAUSED, WARMING} from './trace.js';
 
 const SHIFT = 4;
 
@@ -78,18 +78,21 @@ export class StateSums {
     const a = Math.max(from, trace.start[first]), b = Math.min(to, trace.start[last]);
     if (b > a)
       this.between(sum, thread, trace.find(thread, a), a, trace.find(thread, b), b);
-    sum[PAUSED] -= this.gateNs(thread, from, to);
+    const {start_gate_ns, start_waits_ns} = trace.threads[thread].summary;
+    sum[PAUSED] -= this.startNs(thread, PAUSED, start_gate_ns ?? 0, from, to);
+    sum[WARMING] -= this.startNs(thread, WARMING, start_waits_ns ?? 0, from, to);
     return sum;
   }
 
-  /// Returns the part of a span in which a program waited for its start. `info` leaves it out, too.
-  gateNs(thread, from, to) {
+  /// Returns how much of the first `left` ns of a state is in a span: there a program waited for its
+  /// start. `info` leaves it out, too.
+  startNs(thread, state, left, from, to) {
     const trace = this.trace, last = trace.first[thread + 1] - 1;
-    let left = trace.threads[thread].summary.start_gate_ns ?? 0, ns = 0;
-    for (let i = trace.first[thread]; left > 0 && i < last; i++) { // its first blocks
+    let ns = 0;
+    for (let i = trace.first[thread]; left > 0 && i < last; i++) {
       const length = trace.start[i + 1] - trace.start[i];
-      const paused = trace.state(i) === PAUSED ? length : trace.mixes.get(i)?.[PAUSED] ?? 0;
-      const part = Math.min(left, paused);
+      const whole = trace.state(i) === state ? length : trace.mixes.get(i)?.[state] ?? 0;
+      const part = Math.min(left, whole);
       const within = Math.min(to, trace.start[i + 1]) - Math.max(from, trace.start[i]);
       left -= part;
       if (within > 0)

@@ -201,10 +201,10 @@ export class Trace {
   }
 }
 
-/// Returns the time of a thread in a state, as `info` does: without the wait at the start gate, and
-/// without the time outside the regions of --control.
+/// Returns the time of a thread in a state, as `info` does: without the waits before the program
+/// started, and without the time outside the regions of --control.
 export function timeIn(summary, state) {
-  const leftOut = {paused: 'start_gate_ns', unknown: 'outside_regions_ns'}[state];
+  const leftOut = {paused: 'start_gate_ns', warming: 'start_waits_ns', unknown: 'outside_regions_ns'}[state];
   return summary.time_ns[state] - (summary[leftOut] ?? 0);
 }
 

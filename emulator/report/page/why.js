@@ -6,7 +6,7 @@ import {lastUpTo, lastUpToNear} from './search.js';
 import {RUNNING, PAUSED, COOLING, WARMING, THROTTLED, UNKNOWN, STATES} from './trace.js';
 
 const isWait = state => state === COOLING || state === WARMING || state === THROTTLED;
-const THROTTLES = ['throttling', 'budget', 'period']; // of header.why.kinds: nobody has the CPU
+const THROTTLES = ['throttling', 'budget', 'period']; // of header.why.kinds
 
 /// Number of a culprit: the waker of a thread that is still blocked when the range ends. -1 is one
 /// that is not known. No number is lower.
@@ -189,7 +189,7 @@ export class Whys {
   }
 
   addTurns(kind, cpu, from, to, add) {
-    const turns = this.turns[cpu];
+    const turns = this.isThrottle(kind) ? undefined : this.turns[cpu];
     let at = from;
     if (turns && turns.holders.length) {
       let n = lastUpToNear(turns.ends, turns.ends[this.near[cpu]] <= from ? this.near[cpu] : 0, turns.holders.length, from);
@@ -204,6 +204,11 @@ export class Whys {
     }
     if (at < to)
       add(this.key(COOLING, kind, -1), to - at);
+  }
+
+  /// Returns whether a thread waits for quota or budget in this kind of wait: nobody has its CPU.
+  isThrottle(kind) {
+    return THROTTLES.includes(this.lists.kinds[kind].word);
   }
 
   culprit(number) {
@@ -260,7 +265,7 @@ export class Whys {
       const isKind = slice => isWait(trace.state(slice)) && this.cause[slice] === kind;
       const parts = this.byCulprit(holders, 'held by: ').map(part => ({...part, slices: where((slice, start, end) =>
         isKind(slice) && this.wasHeldBy(part.numbers, slice, start, end))}));
-      return {label: kinds[kind].name, ns: total(parts), parts: THROTTLES.includes(kinds[kind].word) ? [] : parts, slices: where(isKind)};
+      return {label: kinds[kind].name, ns: total(parts), parts: this.isThrottle(kind) ? [] : parts, slices: where(isKind)};
     });
     const isBlocked = slice => trace.state(slice) === PAUSED && this.cause[slice] > 0;
     const blocked = [...sums.blocks].map(([block, wakers]) => {
@@ -285,7 +290,8 @@ export class Whys {
         ({...of(key, this.culprit(who).text), ns})));
     return {
       running_ns: sums.running, unknown_ns: sums.unknown,
-      waiting: list(sums.waits, (kind, holder) => ({kind: kinds[kind].word, holder})),
+      waiting: list(sums.waits, (kind, holder) =>
+          ({kind: kinds[kind].word, holder: this.isThrottle(kind) ? null : holder})),
       blocked: list(sums.blocks, (block, waker) => ({block: blocks[block], waker})),
     };
   }

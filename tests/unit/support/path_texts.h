@@ -19,9 +19,9 @@ inline constexpr char kHolders[] = R"({"version": 1, "cpu_holders": true})";
 /// "tid running 100-200 peer=tid": the path in order.
 inline std::vector<std::string> path_of(const std::string &dir, const PathQuery &query,
                                         const Cut &cut = {}, const TraceInfo &info = {}) {
-  constexpr const char *kNames[kCauses] = {"running", "waiting",   "throttled", "timer",   "io",
-                                           "network", "interrupt", "outside",   "blocked", "ended",
-                                           "unknown", "worker",    "unowned",   "spins"};
+  constexpr const char *kNames[kCauses] = {
+      "running", "waiting", "throttled", "timer",  "io",      "network", "interrupt", "outside",
+      "blocked", "ended",   "unknown",   "worker", "unowned", "spins",   "not_woken"};
   CollectingSink sink;
   const auto source = open_trace({{dir}}, sink);
   CriticalPath path = critical_path(*source, info, cut, query);
