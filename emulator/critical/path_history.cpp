@@ -27,7 +27,7 @@ HistoryRecorder::HistoryRecorder(const Catalog &catalog, const PathQuery &query,
 }
 
 void HistoryRecorder::on_event(const Event &event, const System &system) {
-  wakeup_.thread = yields_ = kNone;
+  wakeup_.thread = yields_ = executes_ = kNone;
   served_.event(event);
   gate_.event(event);
   if (sections_)
@@ -46,6 +46,10 @@ void HistoryRecorder::on_event(const Event &event, const System &system) {
   case FTrace_EVT_task_epilogue:
     if (event.reason() == FTRACE_OFFCPU_YIELDED)
       yields_ = event.thread;
+    return;
+  case FTrace_EXT_exec:
+    if (event.par2 && event.par2 != catalog_.threads[event.thread].tid)
+      executes_ = system.find_thread(catalog_.threads[event.thread].host, event.par2, event.time);
     return;
   case FTrace_EXT_work:
     work_[event.thread] = {false, event.named(), 0};
@@ -95,6 +99,8 @@ void HistoryRecorder::on_slice(const Slice &slice) {
     record.on_cpu_since = moved->second.time;
     moved_.erase(moved);
   }
+  if (slice.state == ThreadState::Dead)
+    record.waker = {.thread = executes_};
   const bool asleep = is_blocked(slice.state) || slice.state == ThreadState::Unknown;
   const bool wakes = slice.ends && wakeup_.thread == slice.thread && asleep;
   // If nothing is known about a thread before a wakeup, only a new thread's first wakeup says

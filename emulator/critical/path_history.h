@@ -20,7 +20,9 @@ struct HistoryRecord {
   uint64_t start = 0, end = 0; ///< ns on the clock of the trace
   /// `cpu` of a wait: where it ended; of a move: where the thread waited before.
   uint32_t thread = kNone, cpu = 0;
-  Peer waker = {}; ///< of a blocked slice: who ended it; of a Warming one: who started it
+  /// Of a blocked slice: who ended it; of a Warming one: who started it; of a Dead one: whose
+  /// execve went on in this thread.
+  Peer waker = {};
   /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
   /// kernel worker woke: who queued the work item; tid 0 means an interrupt.
   Peer next = {};
@@ -116,6 +118,8 @@ private:
   Work wakeup_work_ = {};                   ///< for the current event
   SpinWatch spins_;
   uint32_t yields_ = kNone; ///< the thread that the current event is a yield of
+  /// The thread that goes on in the place of its dead main thread, by the current execve.
+  uint32_t executes_ = kNone;
 };
 
 } // namespace ovnitrace

@@ -138,6 +138,8 @@ void Walk::step() {
   case ThreadState::Unknown:
     return step_blocked(slice);
   case ThreadState::Dead:
+    if (slice.waker.thread != kNone)
+      return push(slice.waker.thread, std::max(slice.start, stack_.back().floor));
     return put(slice.start, {.cause = Cause::ended});
   }
 }

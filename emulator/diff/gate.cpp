@@ -104,7 +104,7 @@ GateResult check_gate(const Gate &gate, const ComparedRuns &runs) {
                             b = values_of(gate, runs.b, runs.names);
   GateResult result{.text = gate.text, .a = median(a), .b = median(b)};
   if (is_lossy(gate, runs.a, runs.names) || is_lossy(gate, runs.b, runs.names)) {
-    result.why = "events were lost";
+    result.why = "events are missing";
     return result;
   }
   if (gate.limit == Gate::Limit::value) {

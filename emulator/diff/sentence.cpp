@@ -171,7 +171,7 @@ std::string verdict(const Comparison &comparison, const ComparedRuns &runs) {
   if (!comparison.tested)
     return counts + ": too few for a verdict; 5 against 5 are enough.";
   if (!comparison.wall.shift)
-    return counts + ": no verdict, because events were lost.";
+    return counts + ": no verdict, because events are missing.";
   const auto wall = [](const std::vector<RunTimes> &side) {
     std::vector<double> values;
     for (const RunTimes &run : side)

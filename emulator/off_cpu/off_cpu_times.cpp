@@ -69,10 +69,12 @@ void OffCpuTimes::on_slice(const Slice &slice) {
              .host = thread.host,
              .stack = known ? slice.stack : kNone,
              .waits = !blocked};
-  if (blocked)
-    key.block = {slice.call, slice.reason, is_page_fault(&stacks_, thread, slice)};
-  else
+  if (blocked) {
+    key.block = block_of(slice);
+    key.block.page_fault = is_page_fault(&stacks_, thread, slice);
+  } else {
     key.wait = wait_kind(slice.state, slice.reason);
+  }
   Sum &sum = sums_[key];
   sum.ns += slice.length();
   sum.count++;
@@ -90,6 +92,8 @@ std::string OffCpuTimes::innermost(const Key &key) const {
     return "[waiting for a CPU]";
   if (key.stack != kNone)
     return {};
+  if (ignores_call(key.block.reason))
+    return fmt::format("[{}]", cause(key));
   const std::string_view call = call_name(catalog_.hosts[key.host].machine, key.block.call);
   return call.empty() ? "[blocked]" : fmt::format("[{}]", call);
 }

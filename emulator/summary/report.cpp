@@ -150,7 +150,7 @@ constexpr std::array kColumns = {
     "could run, but lost its CPU, was throttled or yielded, and waits for one",
     "woken, and waits for a CPU; also a wait that began before the trace",
     "waits for something else than a CPU",
-    "not seen: before its first event, outside filters, and after events were lost",
+    "not seen: before its first event, outside filters, in a pause, after a loss",
 };
 static_assert(kColumns.size() == kSummedStates.size());
 

@@ -78,11 +78,12 @@ std::string other_program(const AdviceFacts &facts) {
 constexpr AdviceRule kRules[] = {
     {"quota", [](const AdviceFacts &facts) { return facts.throttled; },
      [](const AdviceFacts &facts) {
-       const char *quota = facts.throttled_real_time * 2 < facts.throttled
-                               ? "CPU quota: its cgroup had none left"
-                               : "quota of real-time threads (cpu.rt_runtime_us of the cgroup, "
-                                 "kernel.sched_rt_runtime_us): none was left";
-       return fmt::format("Try a larger {} for {}.", quota, sum_text(facts, facts.throttled));
+       const std::string lost = sum_text(facts, facts.throttled);
+       if (facts.throttled_real_time * 2 < facts.throttled)
+         return "Try a larger CPU quota: its cgroup had none left for " + lost + ".";
+       return "Try a larger quota of real-time threads (cpu.rt_runtime_us of the cgroup, "
+              "kernel.sched_rt_runtime_us): none was left for at most " +
+              lost + "."; // the trace does not say when there was some again
      }},
     {"pinned", [](const AdviceFacts &facts) { return facts.idle_forbidden; },
      [](const AdviceFacts &facts) {
@@ -102,7 +103,7 @@ constexpr AdviceRule kRules[] = {
            fmt::runtime(facts.inverts_priority
                             ? "priority inheritance (PTHREAD_PRIO_INHERIT) for the locks of {}, or "
                               "to keep its CPU free (fewer threads, taskset)"
-                            : "to keep the CPU of {} free (fewer threads, nice, taskset)"),
+                            : "to keep the CPU of {} free (fewer threads, taskset)"),
            facts.preempted);
        return fmt::format("Try {}: this thread was preempted{} for {} while others were blocked in "
                           "futex; it woke them later.",

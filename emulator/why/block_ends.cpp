@@ -53,7 +53,7 @@ bool BlockEnds::change(uint32_t thread, const StateChange &change) {
 
 void BlockEnds::end_block(const Slice &slice) {
   End &end = last_[slice.thread];
-  end.block = {slice.call, slice.reason};
+  end.block = block_of(slice);
   end.block.page_fault = is_page_fault(stacks_, catalog_.threads[slice.thread], slice);
   end.stack = slice.stack;
   if (!slice.ends)

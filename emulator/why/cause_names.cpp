@@ -45,16 +45,16 @@ std::string block_name(const std::string &machine, Block block) {
   case FTRACE_OFFCPU_PARKED:
     return "parked kernel thread";
   case FTRACE_OFFCPU_IDLE:
-    return "idle kernel thread";
+    return "idle wait in the kernel (TASK_IDLE)";
   default:
     return name;
   }
 }
 
-std::string wait_name(const Catalog &catalog, WaitKind kind) {
+std::string wait_name(const Catalog &catalog, WaitKind kind, bool real_time) {
   const std::vector<HostInfo> &hosts = catalog.hosts;
-  const bool exact = std::all_of(hosts.begin(), hosts.end(),
-                                 [](const HostInfo &host) { return host.sees_refills; });
+  const bool exact = !real_time && std::all_of(hosts.begin(), hosts.end(),
+                                               [](const auto &host) { return host.sees_refills; });
   const auto at_most = [&](const std::string &name, const char *why) {
     return name + (exact ? ": " : ", at most: ") + why;
   };

@@ -39,6 +39,19 @@ struct Block {
   auto operator<=>(const Block &) const = default;
 };
 
+/// Returns whether a thread is blocked for a reason that has nothing to do with its system call.
+constexpr bool ignores_call(uint8_t reason) {
+  return reason == FTRACE_OFFCPU_STOPPED || reason == FTRACE_OFFCPU_TRACED ||
+         reason == FTRACE_OFFCPU_FROZEN || reason == FTRACE_OFFCPU_PARKED ||
+         reason == FTRACE_OFFCPU_IDLE;
+}
+
+/// Returns why a thread is blocked in a slice, as far as the slice says it.
+inline Block block_of(const Slice &slice) {
+  const bool has_call = !ignores_call(slice.reason);
+  return {.call = has_call ? slice.call : uint16_t(FTRACE_CALL_UNKNOWN), .reason = slice.reason};
+}
+
 struct BlockSum {
   uint32_t thread = 0;
   Block block = {};

@@ -227,16 +227,8 @@ private:
   std::string block_text(const BlockSum &sum) const {
     const Block block = sum.block;
     const std::string name = block_name(input_.catalog.hosts[host_of(sum.thread)].machine, block);
-    switch (block.reason) {
-    case FTRACE_OFFCPU_STOPPED:
-    case FTRACE_OFFCPU_TRACED:
-    case FTRACE_OFFCPU_FROZEN:
-    case FTRACE_OFFCPU_PARKED:
-    case FTRACE_OFFCPU_IDLE:
-      return "as " + name;
-    default:
-      break;
-    }
+    if (ignores_call(block.reason))
+      return (block.reason == FTRACE_OFFCPU_IDLE ? "in an " : "as ") + name;
     if (block.call == FTRACE_CALL_UNKNOWN)
       return block.reason != FTRACE_OFFCPU_DISK ? "in calls that are not known"
              : block.disk                       ? "on the disk"

@@ -123,7 +123,7 @@ TEST(Advice, APreemptedHolderIsTheOneThatWokeTheOthers) {
   facts.preempted = "worker (12)";
   facts.preempted_ns = 50 * kMs;
   EXPECT_EQ(advice(facts),
-            "Try to keep the CPU of worker (12) free (fewer threads, nice, taskset): this "
+            "Try to keep the CPU of worker (12) free (fewer threads, taskset): this "
             "thread was preempted for 50.00 ms while others were blocked in futex; it woke them "
             "later.");
   facts.woken_by_threads = 401 * kMs;
@@ -190,8 +190,9 @@ TEST(Advice, RealTimeThreadsHaveAQuotaOfTheirOwn) {
   AdviceFacts facts = usual();
   facts.throttled = 60 * kMs;
   facts.throttled_real_time = 30 * kMs;
-  EXPECT_EQ(advice(facts), "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
-                           "cgroup, kernel.sched_rt_runtime_us): none was left for 60.00 ms.");
+  EXPECT_EQ(advice(facts),
+            "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
+            "cgroup, kernel.sched_rt_runtime_us): none was left for at most 60.00 ms.");
 }
 
 TEST(Advice, TheRuleAboutMostTimeSpeaks) {

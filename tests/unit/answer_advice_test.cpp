@@ -116,8 +116,9 @@ TEST_F(AnswerAdvice, ARealTimeThreadIsNotPreemptedByANormalOne) {
 TEST_F(AnswerAdvice, ARealTimeThreadCanBeThrottled) {
   about(R"(, "all_threads": true)");
   behind_hog(trace, 59, FTRACE_OFFCPU_THROTTLED);
-  EXPECT_EQ(answer().advice, "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
-                             "cgroup, kernel.sched_rt_runtime_us): none was left for 80.00 ms.");
+  EXPECT_EQ(answer().advice,
+            "Try a larger quota of real-time threads (cpu.rt_runtime_us of the "
+            "cgroup, kernel.sched_rt_runtime_us): none was left for at most 80.00 ms.");
 }
 
 /// As of `taskset`: the first affinity is that of the launcher.
@@ -169,7 +170,7 @@ TEST_F(AnswerAdvice, AThreadThatIsPreemptedWhileOthersWaitForItsLock) {
   cpu.at(90 * kMs).dispatch(2).at(95 * kMs).activate(1, 11).at(96 * kMs).end(2, 11).dispatch(1);
   cpu.at(100 * kMs).end(1, 10).stop();
   EXPECT_EQ(answer().advice,
-            "Try to keep the CPU of owner (11) free (fewer threads, nice, taskset): this "
+            "Try to keep the CPU of owner (11) free (fewer threads, taskset): this "
             "thread was preempted for 80.00 ms while others were blocked in futex; it woke them "
             "later.");
 }
@@ -190,7 +191,7 @@ TEST_F(AnswerAdvice, ALockHolderIsPreemptedByAThreadThatHasAName) {
         std::string(priority < 100
                         ? "Try priority inheritance (PTHREAD_PRIO_INHERIT) for the locks of low "
                           "(11), or to keep its CPU free (fewer threads, taskset)"
-                        : "Try to keep the CPU of low (11) free (fewer threads, nice, taskset)") +
+                        : "Try to keep the CPU of low (11) free (fewer threads, taskset)") +
             ": this thread was preempted, mostly by middle (12), for 80.00 ms while others were "
             "blocked in futex; it woke them later.");
   }
@@ -216,7 +217,7 @@ TEST_F(AnswerAdvice, ALockHolderIsPreemptedOnceForAllWhoWaitForIt) {
   block(cpu, 3, 11).dispatch(2).at(10 * kMs).epilogue(2, 99).at(90 * kMs).dispatch(2);
   cpu.at(95 * kMs).activate(1, 11).activate(3, 11).at(96 * kMs).end(2, 11).dispatch(1);
   cpu.at(98 * kMs).end(1, 10).dispatch(3).at(100 * kMs).end(3, 12).stop();
-  EXPECT_NE(answer().advice.find("owner (11) free (fewer threads, nice, taskset): this thread was "
+  EXPECT_NE(answer().advice.find("owner (11) free (fewer threads, taskset): this thread was "
                                  "preempted for 80.00 ms while others were blocked"),
             std::string::npos)
       << answer().advice;

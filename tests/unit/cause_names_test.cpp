@@ -30,7 +30,7 @@ TEST(CauseNames, ABlockHasItsCallAndWhyItIsNoSleep) {
   EXPECT_EQ(block(FTRACE_OFFCPU_TRACED, 0), "stopped by a debugger");
   EXPECT_EQ(block(FTRACE_OFFCPU_FROZEN, 0), "frozen (cgroup freezer)");
   EXPECT_EQ(block(FTRACE_OFFCPU_PARKED, 0), "parked kernel thread");
-  EXPECT_EQ(block(FTRACE_OFFCPU_IDLE, 0), "idle kernel thread");
+  EXPECT_EQ(block(FTRACE_OFFCPU_IDLE, 0), "idle wait in the kernel (TASK_IDLE)");
 }
 
 TEST(CauseNames, CallsThatWaitForThreadsWaitForNoDisk) {

@@ -42,6 +42,16 @@ TEST_F(PathOf, AChainGoesBackToWhereTheFirstOneWasBlocked) {
                                         "11 waiting 500-550 peer=22"}));
 }
 
+/// Thread 22 of process 11 executes a program after the main thread has ended: from then on, it has
+/// the tid of the main thread.
+TEST_F(PathOf, AnExecveOfAnotherThreadGoesOnWithThatThread) {
+  auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 11, "b").dispatch(1);
+  cpu.at(200).end(1, 22).at(230).dispatch(2).at(300).record(FTrace_EXT_exec, 1, 22);
+  trace.cpu(0).at(400).stop();
+  EXPECT_EQ(path({11, {}}), (Texts{"11 running 100-200", "22 unknown 200-230", "22 running 230-300",
+                                   "11 running 300-400"}));
+}
+
 /// As of a wakeup that another CPU makes, by an interrupt from the waker's.
 TEST_F(PathOf, ALateWakeupIsUnderWaySinceItsWakerLeftTheCpu) {
   auto &cpu = trace.cpu(0).at(50).id(1, 11, 11, "a").id(2, 22, 22, "b").id(3, 33, 33, "c");

@@ -91,7 +91,7 @@ TEST_F(DiffGate, AChangeThatIsNotShownPassesWithManyRuns) {
 TEST_F(DiffGate, AGateAboutLostEventsFails) {
   runs.b.front().lossy.insert(runs.names.group("app", "worker-1", {}));
   EXPECT_FALSE(check("running<+50%").passed);
-  EXPECT_EQ(check("running<+50%").why, "events were lost");
+  EXPECT_EQ(check("running<+50%").why, "events are missing");
   EXPECT_FALSE(check("path.running<+50%").passed) << "the path may lead through the worker";
   EXPECT_TRUE(check("wall<+50%").passed);
   EXPECT_TRUE(check("running@app<+50%").passed);

@@ -142,11 +142,11 @@ TEST_F(DiffQuantity, ALossOnEitherSideFailsWhatItConcerns) {
     run.lossy = {server};
     for (const char *gate : {"running", "running@server", "wait.max", "wait.max@server",
                              "path.running", "path.running@app"})
-      EXPECT_EQ(why(gate), "events were lost") << gate << on_b;
+      EXPECT_EQ(why(gate), "events are missing") << gate << on_b;
     for (const char *gate : {"wall", "running@app", "wait.max@app"})
       EXPECT_EQ(why(gate), "") << gate << on_b;
     run.lossy = {app};
-    EXPECT_EQ(why("wall"), "events were lost") << on_b;
+    EXPECT_EQ(why("wall"), "events are missing") << on_b;
     EXPECT_FALSE(check("wall<+50%").passed);
     EXPECT_EQ(check("wall<+50%").a, 100) << "the values are there";
   }

@@ -195,7 +195,7 @@ TEST_F(DiffReport, JsonHasEachNumber) {
   runs.a[0].trace = "one";
   runs.a[0].lost = 3;
   runs.b[0].trace = "two";
-  const std::vector<GateResult> gates = {{"wall<+5%", 40, 50, false, "events were lost"}};
+  const std::vector<GateResult> gates = {{"wall<+5%", 40, 50, false, "events are missing"}};
   std::string out;
   write_diff_json({runs, all, gates}, [&](std::string_view part) { out += part; });
   const Json running_json = Json::parse(R"(
@@ -215,7 +215,7 @@ TEST_F(DiffReport, JsonHasEachNumber) {
                  "significant": false}],
      "only_in_a": ["app"], "only_in_b": ["worker-*"],
      "gates": [{"gate": "wall<+5%", "a_ns": 40.0, "b_ns": 50.0, "passed": false,
-                "why": "events were lost"}]})");
+                "why": "events are missing"}]})");
   expected["causes"] = {Json::parse(R"(
     {"cause": "blocked", "thread": "app", "process": "app", "call": "read", "culprit": "writer",
      "at": "main", "a_ns": 30, "b_ns": 10, "delta_ns": -20, "interval_ns": null, "p": null,
@@ -235,7 +235,7 @@ TEST_F(DiffReport, AVerdictSaysHowManyRunsAndWhy) {
   runs.b.push_back(runs.b.front());
   EXPECT_EQ(verdict(all, runs), "1 against 2 runs: too few for a verdict; 5 against 5 are enough.");
   all.tested = true;
-  EXPECT_EQ(verdict(all, runs), "1 against 2 runs: no verdict, because events were lost.");
+  EXPECT_EQ(verdict(all, runs), "1 against 2 runs: no verdict, because events are missing.");
   runs.b[1].wall = 301;
   all.wall.shift = Shift{5.6, {{-2.6, 7.4}}, 0.0123};
   EXPECT_EQ(verdict(all, runs), "1 against 2 runs: median 100 ns against 200 ns; shift +6 ns, 99 % "

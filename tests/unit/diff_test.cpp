@@ -297,7 +297,7 @@ TEST_F(Diff, LossesTakeTheVerdict) {
     EXPECT_FALSE(one.change.shown);
   EXPECT_EQ(json()["verdict"], false);
   EXPECT_EQ(text().find("The conditions differ:\n  lost events: 0 in A, 7 in B\n"), 0u) << text();
-  EXPECT_NE(text().find("no verdict, because events were lost"), std::string::npos);
+  EXPECT_NE(text().find("no verdict, because events are missing"), std::string::npos);
 }
 
 TEST_F(Diff, ThePathStartsWhenTheProgramIsLetRun) {

@@ -66,9 +66,8 @@ protected:
 using Times = std::vector<uint64_t>;
 
 TEST_F(Outside, IsABlackoutOfEachCpu) {
-  EXPECT_EQ(blackouts(),
-            (std::vector<std::string>{"start 2 100", "start 3 100", "start 0 300", "start 1 300",
-                                      "end 2 589", "end 3 589"}));
+  EXPECT_EQ(blackouts(), (std::vector<std::string>{"start 2 100", "start 3 100", "start 0 300",
+                                                   "start 1 300", "end 2 589", "end 3 589"}));
   EXPECT_EQ(sink_.damage(), 0u);
 }
 

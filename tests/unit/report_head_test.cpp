@@ -218,7 +218,7 @@ RUNNING              on a CPU; % is its share of the life of the thread in the p
 PREEMPTED (COOLING)  could run, but lost its CPU, was throttled or yielded, and waits for one
 WOKEN (WARMING)      woken, and waits for a CPU; also a wait that began before the trace
 BLOCKED (PAUSED)     waits for something else than a CPU
-UNKNOWN              not seen: before its first event, outside filters, and after events were lost
+UNKNOWN              not seen: before its first event, outside filters, in a pause, after a loss
 )");
   EXPECT_EQ(states(60).find("\nRUNNING              on a CPU; % is its share of the life of"), 0u)
       << states(60);
@@ -235,8 +235,8 @@ WOKEN (WARMING)
 BLOCKED (PAUSED)
   waits for something else than a CPU
 UNKNOWN
-  not seen: before its first event, outside filters, and
-  after events were lost
+  not seen: before its first event, outside filters, in a
+  pause, after a loss
 )");
   catalog.hosts[0].all_threads = true;
   EXPECT_EQ(

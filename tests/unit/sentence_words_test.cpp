@@ -194,7 +194,8 @@ TEST_F(SentenceWords, EachBlockHasItsWords) {
   EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_TRACED)), "It was blocked as stopped by a debugger");
   EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_FROZEN)), "It was blocked as frozen (cgroup freezer)");
   EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_PARKED)), "It was blocked as parked kernel thread");
-  EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_IDLE)), "It was blocked as idle kernel thread");
+  EXPECT_EQ(words(in(kRead, FTRACE_OFFCPU_IDLE)),
+            "It was blocked in an idle wait in the kernel (TASK_IDLE)");
 }
 
 TEST_F(SentenceWords, OnlyTheWakersOfTheLargestBlockCount) {
