@@ -121,6 +121,11 @@ std::string idle_text(const WhyInput &input, const LongWait &wait) {
   return "";
 }
 
+/// Returns whether events are missing where it ended: it did not last until the end of the range.
+bool is_cut(const WhyInput &input, const LongWait &wait) {
+  return !wait.ends && wait.end < input.why.range.to;
+}
+
 } // namespace
 
 std::string wait_line(const WhyInput &input, const LongWait &wait) {
@@ -129,7 +134,9 @@ std::string wait_line(const WhyInput &input, const LongWait &wait) {
       wait.moved ? ", " + human_duration(wait.cpu_ns) + " of it" : "", cpu_text(input, wait.cpu),
       wait.moved ? "," : "", at_text(input, wait));
   return start + cause(input, wait) + holders(input, wait) + idle_text(input, wait) +
-         (wait.ends ? "" : ", and it still waits");
+         (wait.ends             ? ""
+          : is_cut(input, wait) ? ", and its end was not seen"
+                                : ", and it still waits");
 }
 
 std::string idle_wait_line(const WhyInput &input, const LongWait &wait) {
@@ -148,7 +155,7 @@ std::string block_line(const WhyInput &input, const LongWait &block) {
   if (block.by.kind() == Culprit::Kind::nobody)
     end = "nobody has woken it in this time";
   else if (block.by.kind() == Culprit::Kind::not_known)
-    end = "who woke it is not known";
+    end = is_cut(input, block) ? "its end was not seen" : "who woke it is not known";
   return fmt::format(
       "{} was blocked {} from {}{}: {}", label_of(input, block), human_duration(block.length()),
       at_text(input, block),

@@ -118,8 +118,8 @@ test('the longest waits are of the chosen states, range and threads', () => {
   const {app, byId, shown, press, page} = open(5);
   assert.deepEqual(shown(), lines(`
 Longest waits for a CPUcoolingwarmingthrottledpaused
-Of the whole run. The column Ran meanwhile is empty: the causes did not fit into --max-size.
-Thread | State | Length ▾ | From | Ran meanwhile | Preempted or woken by
+Of the whole run. The column Ran there is empty: the causes did not fit into --max-size.
+Thread | State | Length ▾ | From | Ran there | By
 work (11) of one | The cooling | 100 ns | 0.000001 s | – | other (77)
 main (10) of one | The warming | 50 ns | 0.000002 s | – | work (11) of one
 Which threads ran while others waited for their CPU

@@ -53,6 +53,7 @@ TEST_F(FactsOfAdvice, TimesAreTheSumsOfThreads) {
   EXPECT_EQ(of.blocked, 330u);
   why.threads[1] = {.running = 0, .waiting = 0, .blocked = 300};
   EXPECT_EQ(facts().blocked, 30u) << "it hardly ran";
+  EXPECT_EQ(facts().threads, 1u) << "so it is not in the sums";
   why.allowed_cpus = 3;
   EXPECT_EQ(facts().cpus, 3u);
   why.allowed_cpus = 5;

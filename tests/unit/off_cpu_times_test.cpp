@@ -79,6 +79,16 @@ private:
   std::optional<OffCpuTimes> times_;
 };
 
+TEST_F(OffCpu, AStoppedThreadIsNotInTheCallThatItWasIn) {
+  const uint32_t app = thread(1, 1, "app");
+  const uint16_t read = FTRACE_CALL_NATIVE, futex = FTRACE_CALL_NATIVE + 202;
+  slice(app, ThreadState::Paused, 0, 10, FTRACE_OFFCPU_STOPPED, read);
+  slice(app, ThreadState::Paused, 10, 30, FTRACE_OFFCPU_STOPPED, futex);
+  slice(app, ThreadState::Paused, 30, 34, FTRACE_OFFCPU_SLEEP, futex);
+  EXPECT_EQ(sums(), (Texts{"app/app stopped by a signal [stopped by a signal]: 30 2",
+                           "app/app futex [futex]: 4 1"}));
+}
+
 TEST_F(OffCpu, AThreadIsOfTheLastProcessOfItsPidThatWasBornBeforeIt) {
   thread(300, 300, "old");
   thread(300, 300, "new", 500);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stream of slices: what is in each, and that together they are what the replay says.
 #include "emulator/core/replay.h"
+#include "emulator/format/found_state.h"
 #include "emulator/models/registry.h"
 #include "emulator/open/open_trace.h"
 #include "emulator/slices/slicer.h"
@@ -84,6 +85,13 @@ protected:
   CollectingSink sink;
   Catalog catalog;
 };
+
+TEST(FoundReason, OnlyAnEventThatGivesAStateHasOne) {
+  const uint32_t blocked = uint32_t(ThreadState::Paused) | uint32_t(FTRACE_OFFCPU_FROZEN)
+                                                               << FTRACE_REASON_SHIFT;
+  EXPECT_EQ(found_reason({.kind = FTrace_EXT_state, .par2 = blocked}), FTRACE_OFFCPU_FROZEN);
+  EXPECT_EQ(found_reason({.kind = FTrace_EVT_task_sleep, .par2 = blocked}), 0);
+}
 
 TEST_F(Slices, SayHowAndForWhomAThreadLeftItsCpuAndWhoWokeIt) {
   auto &cpu = trace.cpu(0).at(100).start().id(1, 11, 11, "a").id(2, 22, 22, "b");

@@ -52,6 +52,19 @@ protected:
   Explanation why;
 };
 
+TEST_F(TimesTable, RealTimeThreadsAreThrottledAtMostSoLong) {
+  catalog.hosts.resize(1);
+  catalog.hosts[0].sees_refills = true;
+  catalog.threads.resize(1);
+  why.threads.resize(1);
+  why.held = {{.thread = 0, .kind = WaitKind::throttling, .ns = 10}};
+  const auto text = [&] { return tree_text(time_tree({path, info, catalog, stacks, why}), 9, 90); };
+  EXPECT_NE(text().find("\n  throttled: no CPU quota was left "), std::string::npos) << text();
+  why.priorities.throttled_real_time = 1;
+  EXPECT_NE(text().find("\n  throttled, at most: no CPU quota was left "), std::string::npos)
+      << text();
+}
+
 TEST_F(TimesTable, HasALineForEachThread) {
   three_threads();
   EXPECT_EQ(table(), R"(

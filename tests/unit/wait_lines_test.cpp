@@ -148,6 +148,12 @@ TEST_F(WaitLines, AnotherCpuThatWasIdleIsNamed) {
   wait.idle.forbidden_cpu = kNone;
   wait.ends = false;
   EXPECT_EQ(rest(), start + ", and it still waits");
+  why.range.to = wait.end;
+  EXPECT_EQ(rest(), start + ", and it still waits");
+  why.range.to++;
+  EXPECT_EQ(rest(), start + ", and its end was not seen");
+  wait.ends = true;
+  EXPECT_EQ(rest(), start);
 }
 
 TEST_F(WaitLines, AWaitFromBeforeAndForNoKnownCpu) {
@@ -182,6 +188,9 @@ TEST_F(WaitLines, ABlockSaysWhoEndedIt) {
   EXPECT_EQ(block(), start + " (read): nobody has woken it in this time");
   wait.by = {};
   EXPECT_EQ(block(), start + " (read): who woke it is not known");
+  why.range.to = wait.end + 1;
+  wait.ends = false;
+  EXPECT_EQ(block(), start + " (read): its end was not seen");
 }
 
 } // namespace

@@ -143,6 +143,21 @@ TEST_F(WhyStates, AFrozenThreadIsNamedSo) {
   EXPECT_NE(text.find("\n  frozen (cgroup freezer)"), text.npos) << text;
 }
 
+TEST_F(WhyStates, AFrozenThreadIsBlockedForOneReasonWhateverItsCall) {
+  auto &cpu = trace.cpu(0).at(0).start().id(1, 11, 11, "a").id(2, 22, 22, "sh").dispatch(1);
+  for (const uint16_t call : {FTRACE_CALL_NATIVE + 7, FTRACE_CALL_NATIVE + 230}) {
+    cpu.record(FTrace_EVT_task_sleep | FTRACE_CALL_CODE(call), 1,
+               22 | FTRACE_OFFCPU_FROZEN << FTRACE_REASON_SHIFT | FTRACE_CALL_PAR2(call));
+    cpu.dispatch(2).at(call * kMs).activate(1, 22).sleep(2, 11).dispatch(1);
+  }
+  cpu.stop();
+  explain_all();
+  std::erase_if(why.blocks, [](const BlockSum &sum) { return sum.thread != 0; });
+  ASSERT_EQ(why.blocks.size(), 1u);
+  EXPECT_EQ(why.blocks[0].count, 2u);
+  EXPECT_EQ(why.blocks[0].block.call, FTRACE_CALL_UNKNOWN);
+}
+
 // As the chunk of a flight recorder starts, and as older versions recorded it.
 TEST_F(WhyStates, AThreadThatWaitsWhenTheTraceBeginsWasNotSeenToBeWoken) {
   const uint32_t warming = uint32_t(ThreadState::Warming);

@@ -168,8 +168,8 @@ export function waitsPage(app) {
     {title: 'State', words: true, value: row => trace.header.states[trace.state(row.slice)].label},
     {title: 'Length', value: row => row.ns, text: row => duration(row.ns)},
     {title: 'From', value: row => trace.start[row.slice], text: row => (trace.start[row.slice] / 1e9).toFixed(6) + ' s'},
-    {title: 'Ran meanwhile', words: true, wraps: true, value: row => holdersText(app, row)},
-    {title: 'Preempted or woken by', words: true, value: row => {
+    {title: 'Ran there', hint: 'Which threads had the CPU meanwhile', words: true, wraps: true, value: row => holdersText(app, row)},
+    {title: 'By', hint: 'Who preempted or woke it', words: true, wraps: true, value: row => {
       const {peer, context, waker} = causes(trace, row);
       if (context > 0)
         return app.whys.wokenBy(row) ?? trace.header.contexts[context] ?? String(context);
@@ -183,7 +183,7 @@ export function waitsPage(app) {
     select.onchange = show;
     into.replaceChildren(element('h2', {}, 'Longest waits ', select),
                          element('p', {className: 'note'}, (app.range ? 'In the selected range.' : 'Of the whole run.') +
-                                 (app.whys.known ? '' : ' The column Ran meanwhile is empty: the causes did not fit into --max-size.')),
+                                 (app.whys.known ? '' : ' The column Ran there is empty: the causes did not fit into --max-size.')),
                          show(),
                          element('h2', {}, 'Which threads ran while others waited for their CPU'),
                          element('p', {className: 'note'}, 'Of the whole run, whatever range is selected. The search above chooses threads.' +
