@@ -20,7 +20,8 @@ struct HistoryRecord {
   uint64_t start = 0, end = 0; ///< ns on the clock of the trace
   /// `cpu` of a wait: where it ended; of a move: where the thread waited before.
   uint32_t thread = kNone, cpu = 0;
-  /// Who ended a blocked slice, or started a Warming one. Dead: whose execve goes on in it.
+  /// Who ended a blocked slice, or started a Warming one. For a dead main thread: the thread whose
+  /// execve took its place.
   Peer waker = {};
   /// A time without a thread: who got the CPU when a thread of the trace left it. A thread that a
   /// kernel worker woke: who queued the work item; tid 0 means an interrupt.

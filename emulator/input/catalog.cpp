@@ -124,20 +124,20 @@ void fill(Catalog &catalog, const ScanResult &found, const std::vector<HostInput
   };
   std::sort(catalog.threads.begin(), catalog.threads.end(),
             [&](const ThreadInfo &a, const ThreadInfo &b) { return row(a) < row(b); });
-  uint64_t start = found.start, first = UINT64_MAX, last = 0;
+  uint64_t begin = UINT64_MAX, last = 0;
   for (size_t n = 0; n < hosts.size(); n++) { // a file that was cut has not all that was captured
     const HostInput &host = hosts[n];
     HostTimes &times = catalog.hosts[n].times;
     times = found.times[n];
     const TickClock clock(host.clock_offset_ns);
     if (host.info.start_lost && host.info.began_ns)
-      start = std::min(start, clock.ns(host.info.began_ns));
+      times.start = std::min(times.start, clock.ns(host.info.began_ns));
     if (host.info.end_ns)
       times.last = std::max(times.last, clock.ns(host.info.end_ns));
-    first = std::min(first, times.first);
+    begin = std::min(begin, times.start != UINT64_MAX ? times.start : times.first);
     last = std::max(last, times.last);
   }
-  catalog.begin = start != UINT64_MAX ? start : first != UINT64_MAX ? first : 0;
+  catalog.begin = begin != UINT64_MAX ? begin : 0;
   catalog.end = std::max(last, catalog.begin);
   catalog.date = date_of(hosts, catalog.begin);
 }

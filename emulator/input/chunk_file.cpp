@@ -50,17 +50,16 @@ bool ChunkFile::next_beside_gap(Event &event, uint64_t since, bool more) {
   const bool first = !std::exchange(any_event_, true);
   const uint64_t begin = first ? std::max(tables_.begin, tables_.times.first) : since;
   if (first && begin > tables_.begin) {
-    // It ends before the first event of any CPU, which may say the state of a thread.
+    // The blackout ends before the first event of any CPU, which may say the state of a thread.
     add_blackout(FTrace_EVT_blackout_start, tables_.begin, FTRACE_BLACKOUT_OUTSIDE);
     add_blackout(FTrace_EVT_blackout_end, begin - 1, FTRACE_BLACKOUT_OUTSIDE);
   }
-  if (more ? std::exchange(gap_, false) : !stopped_ && begin <= tables_.end)
+  if (more ? std::exchange(gap_, false) : !stopped_ && begin <= tables_.times.last)
     add_gap(begin, more ? &event : nullptr);
   if (more)
     waiting_.push_back(event);
   else if (tables_.times.last < tables_.end)
-    add_blackout(FTrace_EVT_blackout_start, std::max(tables_.times.last, tables_.begin),
-                 FTRACE_BLACKOUT_OUTSIDE);
+    add_blackout(FTrace_EVT_blackout_start, tables_.times.last, FTRACE_BLACKOUT_OUTSIDE);
   ended_ = !more;
   if (waiting_.empty())
     return false;
@@ -79,8 +78,8 @@ void ChunkFile::add_gap(uint64_t begin, const Event *next) {
   add_blackout(FTrace_EVT_blackout_start, next ? std::min(begin, next->time) : begin,
                FTRACE_BLACKOUT_MISSING, lost);
   if (next || counted)
-    add_blackout(FTrace_EVT_blackout_end, next ? next->time : tables_.end, FTRACE_BLACKOUT_MISSING,
-                 lost);
+    add_blackout(FTrace_EVT_blackout_end, next ? next->time : tables_.times.last,
+                 FTRACE_BLACKOUT_MISSING, lost);
 }
 
 void ChunkFile::add_blackout(uint32_t kind, uint64_t time, uint16_t what, uint32_t lost) {
@@ -139,7 +138,7 @@ bool ChunkFile::read(Event &event) {
 
 inline void ChunkFile::take_time(const ftrace_record &record, uint64_t tsc) {
   const uint64_t time = clock_.ns(tsc);
-  time_ = time >= time_ && time <= tables_.end ? time : checked_time(record, time);
+  time_ = time >= time_ && time <= tables_.times.last ? time : checked_time(record, time);
 }
 
 /// Makes the first event of an EXT_switch or EXT_wake_switch, whose thread is known. Returns false
@@ -257,7 +256,7 @@ uint64_t ChunkFile::checked_time(const ftrace_record &record, uint64_t time) {
     warn(offset_of(&record), fmt::format("the time goes back by {} ns", time_ - time));
   else
     warn(offset_of(&record),
-         fmt::format("the time is {} ns after the end of the trace", time - tables_.end));
+         fmt::format("the time is {} ns after the end of the trace", time - tables_.times.last));
   return time_;
 }
 

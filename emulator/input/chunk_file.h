@@ -10,6 +10,7 @@
 #include "emulator/input/thread_table.h"
 #include "emulator/input/tick_clock.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <set>
@@ -45,14 +46,15 @@ struct HostTables {
       : threads(catalog, host), cpus(catalog, host), times(catalog.hosts[host].times),
         begin(catalog.begin), end(catalog.end) {
     if (times.first > times.last) // without events, it is not known when it was
-      times = {begin, end};
+      times = {.first = begin, .last = end};
+    times.last = std::max(times.last, begin);
   }
 
   ThreadTable threads;
   CpuTable cpus;
-  HostTimes times; ///< ns: of this host
+  HostTimes times; ///< ns: of this host, within those of all; no event is later than `last`
   uint64_t begin;  ///< ns: of all hosts
-  uint64_t end;    ///< ns: of all hosts; the time of a later event is set to this
+  uint64_t end;    ///< ns: of all hosts
 };
 
 /// The events of one file, in order, with thread, CPU and peer resolved. Memory is bounded.

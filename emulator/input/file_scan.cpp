@@ -77,10 +77,10 @@ void FileScan::file(const HostFile &file) {
 void FileScan::event(const ftrace_record &record) {
   const uint64_t time = clock_.ns(first_tsc(record));
   any_event_ = true;
-  uint64_t &first = found_.times[host_].first;
-  first = std::min(first, time);
+  HostTimes &times = found_.times[host_];
+  times.first = std::min(times.first, time);
   if (code_of(record.code) == FTrace_EVT_trace_start)
-    found_.start = std::min(found_.start, time);
+    times.start = std::min(times.start, time);
 }
 
 /// Notes the last event at a clock rate.
@@ -238,8 +238,10 @@ void FileScan::end_identities() {
     end_identity(context);
   used_.clear();
 }
+
 void ScanResult::join(ScanResult &&later) {
   for (size_t host = 0; host < threads.size(); host++) {
+    times[host].start = std::min(times[host].start, later.times[host].start);
     times[host].first = std::min(times[host].first, later.times[host].first);
     times[host].last = std::max(times[host].last, later.times[host].last);
     for (const KnownThread &thread : later.threads[host].all()) {
@@ -252,7 +254,6 @@ void ScanResult::join(ScanResult &&later) {
   }
   cpus.merge(later.cpus);
   given_away.insert(given_away.end(), later.given_away.begin(), later.given_away.end());
-  start = std::min(start, later.start);
 }
 
 void FileScan::join(FileScan &&later) {

@@ -63,7 +63,6 @@ struct ScanResult {
   std::vector<HostTimes> times;                 ///< by host
   std::set<std::pair<uint32_t, uint32_t>> cpus; ///< host, number
   std::vector<GivenAwayTid> given_away;
-  uint64_t start = UINT64_MAX; ///< first trace_start
 
   /// Adds what `later` files hold.
   void join(ScanResult &&later);

@@ -96,9 +96,10 @@ struct CaptureMark {
   std::string text; ///< printable
 };
 
-/// When the first and the last event of a host were, ns; UINT64_MAX and 0 without any.
+/// When the first trace_start, the first event and the last event of a host were, ns; UINT64_MAX
+/// and 0 without any.
 struct HostTimes {
-  uint64_t first = UINT64_MAX, last = 0;
+  uint64_t start = UINT64_MAX, first = UINT64_MAX, last = 0;
 };
 
 /// One host: a trace directory, or a loom of an ovni trace.

@@ -138,9 +138,8 @@ Model capture_model() {
           {FTrace_EVT_trace_start, nullptr, "the capture starts; no effect", false},
           {FTrace_EVT_trace_stop, nullptr, "the capture ends; no effect", false},
           {FTrace_EVT_blackout_start, blackout_start,
-           "blackout becomes 1, 2 while the capture is paused, or 3 before and after this trace, "
-           "if "
-           "others are read with it; pushed values are dropped",
+           "blackout becomes 1; 2 while the capture is paused; 3 outside this trace, if others are "
+           "read with it; pushed values are dropped",
            false},
           {FTrace_EVT_blackout_end, blackout_end,
            "blackout becomes 0; lost events: punctual, how many; pushed values are dropped", false},

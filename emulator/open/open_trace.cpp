@@ -27,21 +27,23 @@ namespace {
 
 using Inputs = std::vector<TraceInput>;
 
-bool same_machine_and_time(const TraceInfo &a, const TraceInfo &b) {
-  const auto end = [](const TraceInfo &info) { return info.end_ns ? info.end_ns : UINT64_MAX; };
-  return !a.boot_id.empty() && a.boot_id == b.boot_id && a.began_ns < end(b) && b.began_ns < end(a);
+bool same_machine_and_time(const HostInfo &a, const HostInfo &b) {
+  return !a.boot_id.empty() && a.boot_id == b.boot_id && a.times.first < b.times.last &&
+         b.times.first < a.times.last;
 }
 
-/// Warns of traces that may both have the same threads.
-void warn_of_same_machine(const std::vector<HostInput> &hosts, DiagnosticSink &sink) {
-  for (auto host = hosts.begin(); host != hosts.end(); ++host) {
-    const auto other = std::find_if(hosts.begin(), host, [&](const HostInput &earlier) {
-      return same_machine_and_time(earlier.info, host->info);
-    });
-    if (other != host)
-      sink.report({.file = host->path,
+/// Warns of traces that may both have the same threads. Each input is a host.
+void warn_of_same_machine(const Catalog &catalog, const Inputs &inputs, DiagnosticSink &sink) {
+  const std::vector<HostInfo> &hosts = catalog.hosts;
+  for (size_t n = 0; n < hosts.size(); n++) {
+    const auto other =
+        std::find_if(hosts.begin(), hosts.begin() + ptrdiff_t(n), [&](const HostInfo &earlier) {
+          return same_machine_and_time(earlier, hosts[n]);
+        });
+    if (other != hosts.begin() + ptrdiff_t(n))
+      sink.report({.file = inputs[n].path,
                    .what = "was recorded on the same machine and at the same time as " +
-                           other->path +
+                           inputs[size_t(other - hosts.begin())].path +
                            ": each trace has its own row for a CPU, and a thread that is in both "
                            "counts twice. Record programs together in one capture, or name the "
                            "common directory of the parts of a --rotate capture",
@@ -55,8 +57,9 @@ std::unique_ptr<EventSource> open_trace_dirs(const Inputs &inputs, DiagnosticSin
   for (const TraceInput &input : inputs)
     hosts.push_back(
         open_trace_dir(input.path, read_trace_info(input.path, sink), input.clock_offset_ns));
-  warn_of_same_machine(hosts, sink);
-  return std::make_unique<MergedTrace>(std::move(hosts), sink, from);
+  auto trace = std::make_unique<MergedTrace>(std::move(hosts), sink, from);
+  warn_of_same_machine(trace->catalog(), inputs, sink);
+  return trace;
 }
 
 std::unique_ptr<EventSource> open_ovni_traces(const Inputs &inputs, DiagnosticSink &sink,

@@ -101,7 +101,7 @@ void WhyPart::on_slice(const Slice &slice) {
   used_ += to.bytes.size() - before;
 }
 
-Json WhyPart::header() const {
+Json WhyPart::header(bool throttles_real_time) const {
   if (overflown())
     return {};
   Json culprits = Json::array(), blocks = Json::array(), kinds = Json::array(),
@@ -117,8 +117,8 @@ Json WhyPart::header() const {
   for (const Block block : blocks_)
     blocks.push_back(block_name(info_.machine, block));
   for (size_t kind = 0; kind < kWaitKinds; kind++)
-    kinds.push_back(
-        {{"word", wait_word(WaitKind(kind))}, {"name", wait_name(catalog_, WaitKind(kind))}});
+    kinds.push_back({{"word", wait_word(WaitKind(kind))},
+                     {"name", wait_name(catalog_, WaitKind(kind), throttles_real_time)}});
   for (const IdleCauseInfo &cause : kIdleCauses)
     idle.push_back({{"word", cause.word}, {"name", cause.name}, {"meaning", cause.meaning}});
   return {{"culprits", culprits}, {"blocks", blocks}, {"kinds", kinds}, {"idle", idle}};

@@ -40,8 +40,8 @@ public:
   void turn(uint32_t cpu, Culprit holder, uint64_t start, uint64_t end) override;
 
   /// Returns the header of the part: {"culprits", "blocks", "kinds", "idle"}; null if there is no
-  /// part.
-  nlohmann::ordered_json header() const;
+  /// part. `throttles_real_time`: real-time threads were throttled.
+  nlohmann::ordered_json header(bool throttles_real_time) const;
   /// Returns the part; empty if it takes more than `most_bytes`. To be called after the
   /// explainer's finish().
   std::string bytes() const;

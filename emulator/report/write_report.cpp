@@ -144,7 +144,7 @@ void find_whys(Found &found, const TraceInfo &info, EventSource &source,
   replay_slices(source, views);
   found.why = explainer.finish();
   found.waits = waits_header(catalog, found.why);
-  found.causes = part.header();
+  found.causes = part.header(found.why.priorities.throttled_real_time > 0);
   found.cause_bytes = part.bytes();
 }
 

@@ -53,8 +53,9 @@ std::string block_name(const std::string &machine, Block block) {
 
 std::string wait_name(const Catalog &catalog, WaitKind kind, bool real_time) {
   const std::vector<HostInfo> &hosts = catalog.hosts;
-  const bool exact = !real_time && std::all_of(hosts.begin(), hosts.end(),
-                                               [](const auto &host) { return host.sees_refills; });
+  const bool exact = !(real_time && kind == WaitKind::throttling) &&
+                     std::all_of(hosts.begin(), hosts.end(),
+                                 [](const HostInfo &host) { return host.sees_refills; });
   const auto at_most = [&](const std::string &name, const char *why) {
     return name + (exact ? ": " : ", at most: ") + why;
   };

@@ -11,7 +11,7 @@ namespace ovnitrace {
 /// Returns where a thread blocked: "futex", "read (disk)". `machine`: the host's architecture.
 std::string block_name(const std::string &machine, Block block);
 /// Returns what a wait for a CPU followed: "after a wakeup". Returns "throttled, at most" where no
-/// record says when throttled threads may run again: this is so of all `real_time` threads.
+/// record says when throttled threads may run again: this is so if some of them are `real_time`.
 std::string wait_name(const Catalog &catalog, WaitKind kind, bool real_time = false);
 /// Returns the kind of a wait as a word for JSON.
 const char *wait_word(WaitKind kind);

@@ -78,9 +78,9 @@ TimeNode waiting(const WhyInput &input) {
   std::vector<ByWho> by_kind(kWaitKinds, ByWho(input));
   for (const WaitSum &sum : input.why.held)
     by_kind[size_t(sum.kind)].add(sum.holder, sum.thread, sum.ns, 0);
+  const bool real_time = input.why.priorities.throttled_real_time > 0;
   TimeNode node{.label = "waiting for a CPU"};
   for (size_t kind = 0; kind < kWaitKinds; kind++) {
-    const bool real_time = input.why.priorities.throttled_real_time > 0;
     TimeNode part{.label = wait_name(input.catalog, WaitKind(kind), real_time),
                   .count = input.why.wait_lengths[kind].count(),
                   .lengths = &input.why.wait_lengths[kind],

@@ -85,27 +85,38 @@ TEST_F(OpenTrace, OneFileOfATraceHasOneCpu) {
 }
 
 TEST_F(OpenTrace, TracesOfOneMachineAndTimeAreReported) {
-  const std::string other = dir / "other";
-  std::filesystem::copy(app, other);
-  const auto reports = [&](const std::string &one, const std::string &two) {
-    for (const auto &[path, members] : {std::pair(app, one), std::pair(other, two)}) {
-      const std::string text = R"({"version": 1, "host": "n")" + members + "}";
-      test::TraceBuilder::write_file(path + "/trace.json", text.data(), text.size());
-    }
-    sink.reported.clear();
-    open_trace({{app}, {other}}, sink);
-    return sink.count("was recorded on the same machine and at the same time as " + app);
+  struct Times {
+    uint64_t first, last;
+    bool stops = true;
   };
-  const std::string early = R"(, "boot_id": "x", "begin_ns": 100, "end_ns": 200)";
-  const std::string late = R"(, "boot_id": "x", "begin_ns": 200, "end_ns": 300)";
-  EXPECT_EQ(reports(early, early), 1u);
+  const std::string one = dir / "one", other = dir / "other";
+  const auto reports = [&](Times first, Times second, const std::string &boot_id = "x",
+                           const std::string &other_id = "x") {
+    sink.reported.clear();
+    for (const auto &[path, times, id] :
+         {std::tuple(one, first, boot_id), std::tuple(other, second, other_id)}) {
+      std::filesystem::remove_all(path);
+      std::filesystem::create_directory(path);
+      test::TraceBuilder trace(path);
+      trace.cpu(0).at(times.first).start().id(1, 7, 7, "a").dispatch(1).at(times.last).sleep(1);
+      if (times.stops)
+        trace.cpu(0).stop();
+      trace.json(R"({"version": 1, "host": "n", "boot_id": ")" + id + "\"}").write();
+    }
+    open_trace({{one}, {other}}, sink);
+    return sink.count("was recorded on the same machine and at the same time as " + one);
+  };
+  EXPECT_EQ(reports({100, 200}, {100, 200}), 1u);
   EXPECT_EQ(sink.reported.at(0).file, other);
   EXPECT_TRUE(sink.reported.at(0).harmless);
-  EXPECT_EQ(reports(early, R"(, "boot_id": "x", "begin_ns": 199)"), 1u) << "its end is not known";
-  EXPECT_EQ(reports(early, late), 0u) << "at another time";
-  EXPECT_EQ(reports(late, early), 0u);
-  EXPECT_EQ(reports(early, R"(, "boot_id": "y", "begin_ns": 100, "end_ns": 200)"), 0u) << "a clone";
-  EXPECT_EQ(reports("", ""), 0u) << "older traces do not say of which machine they are";
+  EXPECT_EQ(reports({100, 200}, {199, 300}), 1u);
+  EXPECT_EQ(reports({199, 300}, {100, 200}), 1u);
+  EXPECT_EQ(reports({100, 200}, {200, 300}), 0u) << "one after the other";
+  EXPECT_EQ(reports({200, 300}, {100, 200}), 0u);
+  EXPECT_EQ(reports({100, 150, false}, {160, 300}), 0u) << "killed before";
+  EXPECT_EQ(reports({100, 200}, {100, 200}, "x", "y"), 0u) << "a clone";
+  EXPECT_EQ(reports({100, 200}, {100, 200}, "", ""), 0u)
+      << "older traces do not say of which machine they are";
 }
 
 TEST_F(OpenTrace, ADirectoryThatMayNotBeReadIsNoOtherFile) {

@@ -117,6 +117,51 @@ TEST_F(Outside, AFileWithoutItsEndMissesItsRest) {
   EXPECT_TRUE(summary.lost_more);
 }
 
+/// Only what its end misses is missing: after its end, there was nothing to record.
+TEST_F(Outside, WhatCouldNotBeWrittenIsMissingUntilTheEndOfItsTrace) {
+  TempDir full_dir;
+  TraceBuilder full(full_dir.path());
+  full.cpu(0).at(100).start().id(1, 7, 7, "app").dispatch(1);
+  full.json(R"({"format": "ovnitrace", "version": 1, "cpus": 1, "begin_ns": 100, "end_ns": 300,)"
+            R"( "not_written": [{"cpu": 0, "records": 5, "events": 3}]})");
+  full.write();
+  second_.write();
+  const auto source = open_trace({{full_dir.path()}, {second_dir_.path()}}, sink_);
+  uint64_t last = 0;
+  std::vector<std::pair<uint32_t, uint64_t>> blackouts; // what, time
+  for (Event event; source->next(event); last = event.time) {
+    EXPECT_GE(event.time, last);
+    if (event.cpu == 0 &&
+        (event.kind == FTrace_EVT_blackout_start || event.kind == FTrace_EVT_blackout_end))
+      blackouts.emplace_back(event.par1, event.time);
+  }
+  ASSERT_GE(blackouts.size(), 2u);
+  EXPECT_EQ(blackouts.back(), (std::pair<uint32_t, uint64_t>(FTRACE_BLACKOUT_OUTSIDE, 300)));
+}
+
+TEST_F(Outside, AnEventAfterTheEndOfItsTraceGetsTheTimeBefore) {
+  first_.cpu(0).at(700).end(1, 0); // a damaged time: the last record says 290
+  first_.cpu(0).at(290).stop();
+  first_.json(R"({"format": "ovnitrace", "version": 1, "cpus": 2, "end_ns": 300})");
+  const auto source = open();
+  uint64_t last = 0;
+  for (Event event; source->next(event); last = event.time)
+    EXPECT_GE(event.time, last) << event.kind;
+}
+
+/// The trace of a flight recorder that has forgotten its start, or a part of --rotate.
+TEST_F(Outside, ATraceWithoutItsStartBeginsWithItsFirstEvent) {
+  TempDir part_dir;
+  TraceBuilder part(part_dir.path());
+  part.cpu(0).at(150).id(1, 7, 7, "app").dispatch(1).at(300).stop();
+  part.write();
+  second_.write();
+  const auto source = open_trace({{part_dir.path()}, {second_dir_.path()}}, sink_);
+  EXPECT_EQ(source->catalog().begin, 150u);
+  const Summary summary = summarize(*source);
+  EXPECT_EQ(times(summary.threads[0]), (Times{700, 150, 0}));
+}
+
 TEST_F(Outside, ATraceWithoutEventsDoesNotSayWhenItWas) {
   TempDir empty_dir;
   TraceBuilder empty(empty_dir.path());

@@ -220,9 +220,7 @@ void Recording::stop_early(const std::string &why) {
 }
 
 void Recording::end_capture() {
-  for (size_t rule = 0; rule < traced_.triggers().size(); rule++)
-    if (const std::string cause = mark_hit(rule); !cause.empty() && !options_.quiet)
-      print("{}: too late for a save of its own, marked in the trace", cause);
+  mark_last_hits();
   ended_ = true;
   const uint64_t end = monotonic_ns();
   recorder_.end_at(end);

@@ -54,8 +54,11 @@ private:
   bool add_mark(uint64_t time, const std::string &text);
   bool take_trigger_save();
   bool ask_for_trigger_save();
-  std::string mark_hit(size_t rule);
+  std::optional<trigger_hit> next_hit(size_t rule);
+  bool mark_hit(const trigger_hit &hit, const std::string &cause);
   void take_hit(size_t rule);
+  void mark_last_hits();
+  std::string hit_text(size_t rule, const trigger_hit &hit) const;
   void report_spent_triggers();
   std::string save(const std::string &cause = "");
   void write_saved(TraceTarget &target, FlightRecorder &flight, const ThreadsSoFar &threads);

@@ -144,39 +144,62 @@ void Recording::report_spent_triggers() {
                                    : "saves no more; SIGUSR2 still does");
 }
 
-/// Marks the newest hit of a rule. A trace that is cut into parts has it already: its part is kept.
-/// REQUIRES: ending_ is held. Returns the cause of the save that shall follow, or an empty text.
-std::string Recording::mark_hit(size_t rule) {
-  const std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
-  if (!hit || ended_ || paused_ || !take_trigger_save())
-    return "";
-  const std::string cause = printable_line(text_of(options_.rules[rule].rule, *hit)),
-                    counted = with_number(cause, hit->hits);
+/// Returns the newest hit of a rule, if it shall be marked or saved. REQUIRES: ending_ is held.
+std::optional<trigger_hit> Recording::next_hit(size_t rule) {
+  std::optional<trigger_hit> hit = traced_.triggers()[rule].take();
+  if (ended_ || paused_ || (hit && !take_trigger_save()))
+    return {};
+  return hit;
+}
+
+/// Marks a hit. REQUIRES: ending_ is held. Returns false, after a message, if it cannot be marked.
+bool Recording::mark_hit(const trigger_hit &hit, const std::string &cause) {
   try {
-    if (!add_mark(hit->time, cause))
-      print("{}: not marked, the trace has as many marks as it can have", cause);
+    if (add_mark(hit.time, cause))
+      return true;
+    print("{}: not marked, the trace has as many marks as it can have", cause);
   } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
     print("error: cannot mark a hit of --trigger: {}", error.what());
   }
-  const std::string part = target_.keep_part(hit->time);
-  recorder_.flush(); // what is staged now is written by the flush of the save
-  if (!options_.rotation.wanted())
-    return counted;
-  if (!options_.quiet)
-    print("{}: marked in {}; recording goes on", counted, part);
-  report_spent_triggers();
-  on_save_.start(part, counted);
-  return "";
+  return false;
 }
 
 /// Takes a hit of a rule. The kernel side sends at most one each second; all that came while the
-/// last save was written count as one.
+/// last save was written count as one. With --rotate, the part that has the hit is kept.
 void Recording::take_hit(size_t rule) {
-  std::unique_lock lock(ending_);
-  const std::string cause = mark_hit(rule);
-  lock.unlock();
-  if (!cause.empty())
-    save(cause);
+  std::string cause;
+  {
+    const std::lock_guard lock(ending_);
+    const std::optional<trigger_hit> hit = next_hit(rule);
+    if (!hit)
+      return;
+    const std::string text = hit_text(rule, *hit), part = target_.keep_part(hit->time);
+    const bool marked = mark_hit(*hit, text);
+    cause = with_number(text, hit->hits);
+    recorder_.flush(); // what is staged now is written by the flush of the save
+    if (options_.rotation.wanted()) {
+      if (marked && !options_.quiet)
+        print("{}: marked in {}; recording goes on", cause, part);
+      report_spent_triggers();
+      return on_save_.start(part, cause);
+    }
+  }
+  save(cause);
+}
+
+/// Marks the hits that came too late for a save of their own. REQUIRES: ending_ is held.
+void Recording::mark_last_hits() {
+  for (size_t rule = 0; rule < traced_.triggers().size(); rule++)
+    if (const std::optional<trigger_hit> hit = next_hit(rule)) {
+      const std::string text = hit_text(rule, *hit), part = target_.keep_part(hit->time);
+      if (mark_hit(*hit, text) && !options_.quiet && !options_.live)
+        print("{}: too late for a save of its own, marked in {}", with_number(text, hit->hits),
+              part.empty() ? "the trace" : part);
+    }
+}
+
+std::string Recording::hit_text(size_t rule, const trigger_hit &hit) const {
+  return printable_line(text_of(options_.rules[rule].rule, hit));
 }
 
 } // namespace ovnitrace
