@@ -246,8 +246,11 @@ TEST_F(RecordingTargets, StacksOfBlocksAreNamed) {
   const WaitingProgram cat("/bin/cat");
   Session session(attached(cat, {"--stacks"}));
   ASSERT_TRUE(session.await_start()) << session.printed();
-  for (int n = 0; n < 20; n++)
+  for (int n = 0; n < 20; n++) {
     EXPECT_TRUE(cat.turn());
+    // On the same CPU, it may be preempted by each answer, and never block.
+    EXPECT_TRUE(session.await([&] { return cat.is_blocked(); }));
+  }
   kill(session.pid(), SIGINT);
   EXPECT_EQ(session.wait(), 0) << session.printed();
   RecordedTrace trace = session.trace();

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <stdexcept>
 #include <string>
@@ -44,6 +45,12 @@ public:
   bool turn() const {
     char byte = 'x';
     return write(input_.get(), &byte, 1) == 1 && read(output_.get(), &byte, 1) == 1;
+  }
+  /// Returns whether it is blocked, as it is when it waits for the next byte.
+  bool is_blocked() const {
+    std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+    std::string pid, name, state; // the name has no blank
+    return bool(stat >> pid >> name >> state) && state == "S";
   }
   /// Returns the signal that ends it; 0: none has.
   int end_within_a_minute() {
