@@ -177,7 +177,8 @@ TEST_F(StackCaptures, AgreeWithPerf) {
     ours.push_back(name);
   ours = up_to_main(ours);
   EXPECT_GE(ours.size(), 7u);
-  EXPECT_GE(theirs[ours], 45) << "of 50 blocks";
+  EXPECT_GE(theirs[ours], 45) << "of 50 blocks: " << testing::PrintToString(ours) << " of "
+                              << testing::PrintToString(theirs);
 }
 
 TEST_F(StackCaptures, StacksWithoutCallFrameInformationShowWhereTheyEnd) {
