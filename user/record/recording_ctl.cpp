@@ -158,7 +158,8 @@ bool Recording::mark_hit(const trigger_hit &hit, const std::string &cause) {
     if (add_mark(hit.time, cause))
       return true;
     print("{}: not marked, the trace has as many marks as it can have", cause);
-  } catch (const std::exception &error) { // trace.json cannot be written: the save says so, too
+  } catch (const std::exception
+               &error) { // trace.json cannot be written: the end of the capture says so, too
     print("error: cannot mark a hit of --trigger: {}", error.what());
   }
   return false;
